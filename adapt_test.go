@@ -143,7 +143,7 @@ func TestRelativePathsInJSONAreRelativeToTheWorkingDirectory(t *testing.T) {
 }
 
 func TestAPlaceholderIsReportedByTheShorthandThatStandsThere(t *testing.T) {
-	const why = " is not replaced here, as rules are worked out when they are loaded"
+	const why = " is not replaced here, because rules are compiled when they are loaded"
 	for written, want := range map[string]string{
 		"{path.0}":            "the placeholder {path.0} (in full {http.request.uri.path.0})" + why,
 		"{path}":              "the placeholder {path} (in full {http.request.uri.path})" + why,
@@ -167,7 +167,7 @@ func TestACaddyfileThatIsNotUTF8IsRefusedWithItsLine(t *testing.T) {
 	} {
 		t.Run(line, func(t *testing.T) {
 			_, err := testcaddy.Adapt("http://localhost {\n\tshortlink {\n\t\tb /c\n\t\t" + line + "\n\t}\n}\n")
-			const want = "Caddyfile:4: this line is no Unicode text: save the file as UTF-8"
+			const want = "Caddyfile:4: this line is not Unicode text: save the file as UTF-8"
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %v, want %s", err, want)
 			}

@@ -9,10 +9,11 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// Advertise says that pages tell their own short URL.
+// Advertise lets pages tell their own short URL.
 type Advertise struct {
 	// Scheme and host of short URLs, such as `https://go.example`, where these rules answer, too.
 	// Default: the option `origin`, or else the request's own, which a host matcher has to have
@@ -20,7 +21,7 @@ type Advertise struct {
 	BaseURL string `json:"base_url,omitempty"`
 }
 
-// prepareAdvertising finds out which origin short URLs have.
+// prepareAdvertising sets the origin of short URLs.
 func (h *Handler) prepareAdvertising() (err error) {
 	switch {
 	case h.Advertise == nil:
@@ -33,8 +34,8 @@ func (h *Handler) prepareAdvertising() (err error) {
 		return err
 	}
 	if h.hosts != nil && len(h.hosts.named) == 0 {
-		return errors.New("advertise: this server names no host, and what a client writes is no short " +
-			"URL; write advertise https://go.example, or set origin, or name the site's hosts")
+		return errors.New("advertise needs an origin, because no host matcher names one: " +
+			"write advertise https://go.example, or set origin, or name the site's hosts")
 	}
 	return nil
 }
@@ -48,11 +49,10 @@ func (a *Advertise) origin() (string, error) {
 	return origin, nil
 }
 
-// pass lets the next handler answer a request, and advertises the short URL of the page that it is
-// for.
+// pass passes a request to the next handler, and advertises the short URL of the page.
 func (h *Handler) pass(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler,
-	page *resolver.Request, rules *resolver.Ruleset) error {
-	link := h.shortlink(r, page, rules)
+	page *resolver.Request, serving *live.Loaded) error {
+	link := h.shortlink(r, page, serving)
 	if link == "" {
 		return next.ServeHTTP(w, r)
 	}
@@ -60,23 +60,23 @@ func (h *Handler) pass(w http.ResponseWriter, r *http.Request, next caddyhttp.Ha
 	advertising := &advertisingWriter{ResponseWriterWrapper: wrapper, link: link}
 	err := next.ServeHTTP(advertising, r)
 	if err != nil {
-		advertising.takeBack()
+		advertising.removeLink()
 	} else {
-		advertising.decide(http.StatusOK) // of a response without a body
+		advertising.decide(http.StatusOK) // for a response without a body
 	}
 	return err
 }
 
-// shortlink returns the header for a page, "" for none.
+// shortlink returns the header value for a page, or "".
 func (h *Handler) shortlink(r *http.Request, page *resolver.Request,
-	rules *resolver.Ruleset) string {
+	serving *live.Loaded) string {
 	switch {
 	case h.Advertise == nil || r.Method != http.MethodGet && r.Method != http.MethodHead:
 		return ""
-	// a rewritten path is no page of the client's
+	// the client did not ask for a rewritten path
 	case page.Target.Pathname == "" || page.Asked.Pathname != "":
 		return ""
-	// nor is a host that nobody has checked
+	// nor may it choose a host
 	case h.shortOrigin == "" && (page.Host != r.Host || h.hosts == nil || !h.hosts.isOne(r)):
 		return ""
 	}
@@ -84,7 +84,7 @@ func (h *Handler) shortlink(r *http.Request, page *resolver.Request,
 	if buffer == nil {
 		buffer = new([]byte)
 	}
-	url, ok := rules.AppendShortURL(append((*buffer)[:0], '<'), page, h.shortOrigin)
+	url, ok := serving.Reverse.AppendShortURL(append((*buffer)[:0], '<'), page, h.shortOrigin)
 	link := ""
 	if ok {
 		link = string(url) + `>; rel="shortlink"`
@@ -96,16 +96,14 @@ func (h *Handler) shortlink(r *http.Request, page *resolver.Request,
 	return link
 }
 
-// advertisingWriter adds a Link header to a response when its header is written, and does nothing
-// else to it.
+// advertisingWriter adds a Link header to a response when its header is written.
 type advertisingWriter struct {
 	caddyhttp.ResponseWriterWrapper
 	link    string // the header's value
 	decided bool
 }
 
-// decide adds the header line to a final response that is a success, unless it names a shortlink
-// already.
+// decide adds the header line to a final, successful response, unless it already names a shortlink.
 func (w *advertisingWriter) decide(status int) {
 	if w.decided || status < 200 {
 		return
@@ -116,9 +114,9 @@ func (w *advertisingWriter) decide(status int) {
 	}
 }
 
-// takeBack removes the header line from a response that has become an error, if it has not been
+// removeLink removes the header line from a response that has become an error and has not been
 // sent.
-func (w *advertisingWriter) takeBack() {
+func (w *advertisingWriter) removeLink() {
 	header := w.Header()
 	header["Link"] = slices.DeleteFunc(slices.Clone(header["Link"]), func(line string) bool {
 		return line == w.link
@@ -134,13 +132,13 @@ func (w *advertisingWriter) WriteHeader(status int) {
 	w.ResponseWriterWrapper.WriteHeader(status)
 }
 
-// Write writes a part of the body, and the header in front of it.
+// Write writes a part of the body, after the header.
 func (w *advertisingWriter) Write(b []byte) (int, error) {
 	w.decide(http.StatusOK)
 	return w.ResponseWriterWrapper.Write(b)
 }
 
-// ReadFrom writes the body that a reader has.
+// ReadFrom writes the body that a reader provides.
 func (w *advertisingWriter) ReadFrom(r io.Reader) (int64, error) {
 	w.decide(http.StatusOK)
 	return w.ResponseWriterWrapper.ReadFrom(r)
@@ -152,18 +150,18 @@ func (w *advertisingWriter) FlushError() error {
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// Flush is FlushError for those who do not ask for the error.
+// Flush is FlushError for callers that ignore the error.
 func (w *advertisingWriter) Flush() { _ = w.FlushError() }
 
-// namesShortlink reports whether the lines of a Link header (RFC 8288 3) have the relation
-// shortlink, by that name or by its URL. The word counts wherever it stands outside of "<" and ">".
+// namesShortlink reports whether lines of a Link header (RFC 8288 3) have the relation shortlink,
+// by name or by URL. The word counts anywhere outside of "<" and ">".
 func namesShortlink(lines []string) bool {
 	for _, line := range lines {
 		for line != "" {
 			parameters, link, _ := strings.Cut(line, "<")
 			_, rest, closes := strings.Cut(link, ">")
 			if !closes {
-				parameters, rest = line, "" // it was none of a link
+				parameters, rest = line, "" // it belonged to no link
 			}
 			if strings.Contains(strings.ToLower(parameters), "shortlink") {
 				return true

@@ -8,16 +8,19 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/reverse"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 func TestAResponseThatBecomesAnErrorTellsNoShortURL(t *testing.T) {
 	h := &Handler{Advertise: new(Advertise), shortOrigin: "https://go.example"}
 	rules, err := resolver.Compile([]resolver.Rule{{Key: "g", Value: "https://go.example/page"}},
-		resolver.Options{Reverse: true})
+		resolver.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	serving := &live.Loaded{Ruleset: rules, Reverse: reverse.New(rules)}
 	page, _ := resolver.NewRequest("https", "go.example", "/page")
 	page.OverHTTP = true
 	for _, fails := range []bool{false, true} {
@@ -30,7 +33,7 @@ func TestAResponseThatBecomesAnErrorTellsNoShortURL(t *testing.T) {
 					return errors.New("no page after all")
 				}
 				return nil
-			}), &page, rules)
+			}), &page, serving)
 		if links := w.Header()["Link"]; (err != nil) != fails ||
 			len(links) != map[bool]int{false: 2, true: 1}[fails] || links[0] != "</a>; rel=next" {
 			t.Errorf("got %v with Link %q", err, links)

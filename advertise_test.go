@@ -281,7 +281,7 @@ func TestTheOriginOfShortURLsIsNeverWhatAClientChooses(t *testing.T) {
 			_, err := site(t, test.config)
 			if refused := err != nil; refused != test.refused {
 				t.Errorf("got %v", err)
-			} else if refused && !strings.Contains(err.Error(), "advertise: this server names no host") {
+			} else if refused && !strings.Contains(err.Error(), "advertise needs an origin") {
 				t.Errorf("got %v", err)
 			}
 		})

@@ -12,17 +12,17 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// answer is what the handler says to a request that it does not pass on. It is
-// allocated once for each, with all that headers and placeholders refer to.
+// answer is the handler's answer to a request that it does not pass on. It is one allocation, with
+// everything that headers and placeholders refer to.
 type answer struct {
 	result resolver.Result
-	// location and cacheControl are header values; the response and the handlers
-	// around it may change them, so they are nobody else's.
+	// location and cacheControl are header values. Each answer owns its own, because other handlers
+	// may change them.
 	location, cacheControl [1]string
 }
 
-// resolve asks the rules about a request, which has no path where it asks for none. The answer is
-// nil when the request passes by no key, and the error is the resolver's, or errGone.
+// resolve resolves a request, whose path is empty if its target is not a path. The answer is nil if
+// no key matches; the error is the resolver's, or errGone.
 func (h *Handler) resolve(serving *live.Loaded, request *resolver.Request) (*answer, error) {
 	if request.Target.Pathname == "" {
 		h.rules.Count(&resolver.Result{Outcome: resolver.Pass}, serving)
@@ -45,8 +45,7 @@ func (h *Handler) resolve(serving *live.Loaded, request *resolver.Request) (*ans
 	return a, result.Err
 }
 
-// cacheControl returns the value of the header that says how long
-// redirects of a status may be kept.
+// cacheControl returns the Cache-Control value for redirects of a status.
 func (h *Handler) cacheControl(status int) string {
 	if status == http.StatusMovedPermanently || status == http.StatusPermanentRedirect {
 		return h.cachePermanent
@@ -54,10 +53,10 @@ func (h *Handler) cacheControl(status int) string {
 	return h.cacheTemporary
 }
 
-// maxBuffer is the largest buffer that is kept for later requests.
+// maxBuffer is the largest buffer that is reused.
 const maxBuffer = 16 << 10
 
-// newAnswer makes an answer of what the resolver said, nil when the request passes by no key.
+// newAnswer returns the answer for a result, or nil if no key matches.
 func newAnswer(destination []byte, result resolver.Result, cacheControl string) *answer {
 	switch result.Outcome {
 	case resolver.Pass:
@@ -76,8 +75,7 @@ func newAnswer(destination []byte, result resolver.Result, cacheControl string) 
 	}
 }
 
-// writeTo sends the redirect: no body, and nothing but the destination and how long it
-// may be kept.
+// writeTo sends the redirect: the destination, how long it may be kept, and no body.
 func (a *answer) writeTo(w http.ResponseWriter) {
 	header := w.Header()
 	header["Location"] = a.location[:]
@@ -95,7 +93,7 @@ const (
 	placeholderOutcome     = placeholderPrefix + "outcome"
 )
 
-// placeholder is the value of the placeholder called name, as a [caddy.ReplacerFunc].
+// placeholder returns the value of a placeholder, as a [caddy.ReplacerFunc].
 func (a *answer) placeholder(name string) (any, bool) {
 	if !strings.HasPrefix(name, placeholderPrefix) {
 		return nil, false
@@ -113,17 +111,16 @@ func (a *answer) placeholder(name string) (any, bool) {
 	return nil, false
 }
 
-// passed are the placeholders of a request that passes: the same for all of them, so
-// that passing allocates nothing.
+// passed returns the placeholders of a request that passes. They are the same for all such
+// requests, so that passing allocates nothing.
 func passed(name string) (any, bool) {
 	a := answer{result: resolver.Result{Outcome: resolver.Pass}}
 	return a.placeholder(name)
 }
 
-// publish makes values the placeholders of a request. A replacer asks its providers in the
-// order in which they came, and before them what was set by name: where an
-// earlier shortlink handler has published its own, these are set by name, to be the
-// ones that count.
+// publish sets the placeholders of a request. A replacer asks its providers in order, but first the
+// values that were set by name. If an earlier shortlink handler is a provider, the values are set
+// by name to override it.
 func publish(repl *caddy.Replacer, values caddy.ReplacerFunc) {
 	if _, published := repl.Get(placeholderOutcome); !published {
 		repl.Map(values)
@@ -136,8 +133,8 @@ func publish(repl *caddy.Replacer, values caddy.ReplacerFunc) {
 	}
 }
 
-// logAccess adds what became of a request to its line of the access log, as an object shortlink, if
-// there is an access log. Where several handlers see the request, the last one to do so tells.
+// logAccess adds the outcome of a request to its line of the access log, as an object shortlink. If
+// several handlers see the request, the last one wins.
 func logAccess(r *http.Request, entry zapcore.ObjectMarshaler) {
 	server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	if !ok || server == nil || server.Logs == nil {
@@ -148,7 +145,7 @@ func logAccess(r *http.Request, entry zapcore.ObjectMarshaler) {
 	}
 }
 
-// MarshalLogObject writes what became of a request.
+// MarshalLogObject writes the outcome of a request.
 func (a *answer) MarshalLogObject(encoder zapcore.ObjectEncoder) error {
 	encoder.AddString("key", a.result.Key)
 	encoder.AddString("destination", a.result.Destination)
@@ -157,7 +154,7 @@ func (a *answer) MarshalLogObject(encoder zapcore.ObjectEncoder) error {
 	return nil
 }
 
-// passedEntry is what the log says of a request that goes on.
+// passedEntry is the log entry of a request that passes.
 type passedEntry struct{}
 
 // MarshalLogObject writes that the request has passed.

@@ -16,6 +16,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/caddy-shortlink/shortlink/internal/near"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -59,15 +60,15 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //
 // A line whose first word is an option's name is that option; every other line is a rule. A key
 // that is called like an option is written with "rule" in front. "from" and "expect" can be given
-// again and again, every other option once; what it means stands at the field of [Handler] that it
-// sets. What follows "from" is read by the source: see [source.File] and [source.Storage].
+// again and again, every other option once. The field of [Handler] that an option sets explains it.
+// The source reads what follows "from": see [source.File] and [source.Storage].
 //
 // A <destination> begins with "https://", "http://" or "/". A <status> is a redirect code,
 // "permanent" (301) or "temporary" (302). Placeholders are not replaced, apart from
 // {$NAME}, which Caddy replaces by the environment's value before anything is read.
 //
-// Rules are compiled here already, so that what is wrong with them is reported with its
-// place in the Caddyfile. The error lists everything that is wrong, a line for each.
+// Rules are compiled here already, so that errors have their place in the Caddyfile. The error
+// lists everything that is wrong, a line for each.
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name
 	first := readLine(d)
@@ -86,7 +87,7 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			p.report(l.at, "rules and options have no block")
 			continue
 		}
-		p.add(l)
+		p.addLine(l)
 	}
 	p.compile()
 	return p.err()
@@ -104,11 +105,11 @@ func readLine(d *caddyfile.Dispenser) line {
 	return line{at, append([]string{d.Val()}, d.RemainingArgs()...)}
 }
 
-// directive is what is known of a directive while it is read.
+// directive is the state of reading a directive.
 type directive struct {
 	handler  *Handler
 	at       resolver.Position
-	given    map[string]resolver.Position // where each option stands
+	given    map[string]resolver.Position // the position of each option
 	problems problems
 }
 
@@ -116,14 +117,14 @@ func (p *directive) report(at resolver.Position, format string, args ...any) {
 	p.problems = append(p.problems, source.Problem{At: at, Message: fmt.Sprintf(format, args...)})
 }
 
-// reportRule reports something about the rule of a key.
+// reportRule reports an error of the rule of a key.
 func (p *directive) reportRule(rule resolver.Rule, format string, args ...any) {
 	p.problems = append(p.problems,
 		source.Problem{At: rule.Position, Key: rule.Key, Message: fmt.Sprintf(format, args...)})
 }
 
-// add takes in a line: an option or a rule.
-func (p *directive) add(l line) {
+// addLine adds an option or a rule.
+func (p *directive) addLine(l line) {
 	name := l.words[0]
 	if isTemplateRule(l.words) {
 		restoreVariables(l.words)
@@ -166,9 +167,9 @@ func (p *directive) add(l line) {
 	p.addRule(l)
 }
 
-// notUnicode is the error of a line with U+FFFD, which Caddy's lexer puts in the place of bytes
-// that are no UTF-8.
-const notUnicode = "this line is no Unicode text: save the file as UTF-8; " +
+// notUnicode is the error of a line with U+FFFD, which Caddy's lexer substitutes for bytes that are
+// not UTF-8.
+const notUnicode = "this line is not Unicode text: save the file as UTF-8; " +
 	"for the character U+FFFD itself write %EF%BF%BD"
 
 // isTemplateRule reports whether a line is a rule whose key is a template.
@@ -179,9 +180,9 @@ func isTemplateRule(words []string) bool {
 	return resolver.IsTemplate(words[0])
 }
 
-// restoreVariables puts variables back that Caddy took for shorthands of its placeholders, such as
-// {path}, before a directive gets to see them: so they have the same name in keys and destinations,
-// as {+path} is no shorthand, and as in files and JSON.
+// restoreVariables restores variables that Caddy took for shorthands of its placeholders, such as
+// {path}, before it called the directive. Variables so have the same names in keys, destinations,
+// files and JSON.
 func restoreVariables(words []string) {
 	for i, word := range words {
 		words[i] = expression.ReplaceAllStringFunc(word, func(e string) string {
@@ -192,8 +193,8 @@ func restoreVariables(words []string) {
 
 var expression = regexp.MustCompile(`\{[^{}]*\}`)
 
-// withShorthand returns a placeholder, and the shorthand that Caddy replaces by it, if there is
-// one: nobody can tell which of the two a line had.
+// withShorthand returns a placeholder, and its shorthand if there is one: which of the two a line
+// had is unknown.
 func withShorthand(placeholder string) string {
 	short := httpcaddyfile.WasReplacedPlaceholderShorthand(placeholder)
 	shorthands := httpcaddyfile.NewShorthandReplacer()
@@ -211,7 +212,7 @@ func withShorthand(placeholder string) string {
 	return short + " (in full " + placeholder + ")"
 }
 
-// addSource takes in a source, which reads what follows its name, and its block, itself.
+// addSource adds a source, which reads what follows its name and its block.
 func (p *directive) addSource(d *caddyfile.Dispenser) {
 	at := resolver.Position{Source: d.File(), Line: d.Line()}
 	hasName := d.NextArg()
@@ -233,8 +234,7 @@ func (p *directive) addSource(d *caddyfile.Dispenser) {
 		caddyconfig.JSONModuleObject(module, "source", name, nil))
 }
 
-// reportNoSource reports a line that begins with "from" and then has the words, the first of which
-// names no source.
+// reportNoSource reports a line that begins with "from" and does not name a source.
 func (p *directive) reportNoSource(at resolver.Position, words []string) {
 	hint := ""
 	if resolver.IsValue(words[0]) {
@@ -248,7 +248,7 @@ func (p *directive) reportNoSource(at resolver.Position, words []string) {
 		"%s%s", insteadOfFrom(words), strings.Join(names, ", "), hint)
 }
 
-// addExpectation takes in a line that is an expectation.
+// addExpectation adds an expectation.
 func (p *directive) addExpectation(l line) {
 	if len(l.words) != 3 {
 		hint := ""
@@ -275,23 +275,23 @@ func (p *directive) addExpectation(l line) {
 	p.handler.Expect[path] = want
 }
 
-// The options that do not fit into the table of the others, as they can be given again and again.
+// Options that are not in the table of options because they can be given again and again.
 const (
 	optionFrom   = "from"
 	optionExpect = "expect"
 )
 
-// sourceNamespace is the namespace of the modules that "from" names.
+// sourceNamespace is the namespace of the modules that follow "from".
 const sourceNamespace = "http.shortlink.sources"
 
-// reportNoRule reports a line that has no destination in the second place.
+// reportNoRule reports a line whose second word is not a destination.
 func (p *directive) reportNoRule(name string, l line) {
 	const aRule = "a key and a destination, which begins with https://, http:// or /, " +
 		"or the word gone or pass"
 	written := strings.Join(l.words, " ")
 	if len(l.words) > 1 {
 		if instead := insteadOfStatus(l.words[0], l.words[1]); instead != "" {
-			p.report(l.at, "%q has a status in the place of a destination; %s", written, instead)
+			p.report(l.at, "%q has a status instead of a destination; %s", written, instead)
 			return
 		}
 	}
@@ -299,11 +299,15 @@ func (p *directive) reportNoRule(name string, l line) {
 		p.report(l.at, "rule takes %s, not %q", aRule, written)
 		return
 	}
-	p.report(l.at, "%q is no rule and no option: a rule is %s; the options are %s", written, aRule,
-		strings.Join(optionNames(), ", "))
+	names, nearest := optionNames(), ""
+	if option := near.Word(name, names); option != "" {
+		nearest = "; the nearest option is " + option
+	}
+	p.report(l.at, "%q is neither a rule nor an option%s: a rule is %s; the options are %s", written, nearest,
+		aRule, strings.Join(names, ", "))
 }
 
-// addRule takes in a line that begins with a key and a destination.
+// addRule adds a rule.
 func (p *directive) addRule(l line) {
 	rule := resolver.Rule{Key: l.words[0], Value: l.words[1], Position: l.at}
 	for i, word := range l.words[2:] {
@@ -327,7 +331,7 @@ func (p *directive) addRule(l line) {
 				insteadOfStatus(rule.Key, word))
 			return
 		case word == resolver.GoneValue || word == resolver.PassValue:
-			p.reportRule(rule, "%s stands in the place of a destination; write %s", word,
+			p.reportRule(rule, "%s stands instead of a destination; write %s", word,
 				ruleLine(resolver.Rule{Key: rule.Key, Value: word}))
 			return
 		default:
@@ -340,33 +344,18 @@ func (p *directive) addRule(l line) {
 	p.handler.Rules = append(p.handler.Rules, rule)
 }
 
-// isMisspeltOrigin reports whether a line looks like the one option whose value looks like a
-// destination, but for its name: taken for a rule, it would leave the origin to the client.
+// isMisspeltOrigin reports whether a line looks like a misspelt origin. That is the one option
+// whose value looks like a destination; read as a rule, the line would leave the origin to the
+// client.
 func isMisspeltOrigin(words []string) bool {
 	if len(words) != 2 || !strings.Contains(words[1], "://") ||
 		strings.Count(strings.TrimSuffix(words[1], "/"), "/") > 2 {
 		return false
 	}
-	letters := func(word string) []byte {
-		return slices.Sorted(slices.Values([]byte(strings.ToLower(word))))
-	}
-	name, origin := letters(words[0]), letters("origin")
-	if len(name) > len(origin) {
-		name, origin = origin, name
-	}
-	// The same letters, but for one that is missing or too much.
-	missing := 0
-	for _, letter := range origin {
-		if len(name) > 0 && name[0] == letter {
-			name = name[1:]
-		} else {
-			missing++
-		}
-	}
-	return len(name) == 0 && missing <= 1
+	return near.Word(words[0], []string{"origin"}) != ""
 }
 
-// ruleLine returns a rule as a line of a Caddyfile would have it. Its note is a comment there.
+// ruleLine returns a rule as a line of a Caddyfile. Its note becomes a comment.
 func ruleLine(rule resolver.Rule) string {
 	line := rule.Key + " " + rule.Value
 	if needsRule(rule) {
@@ -390,14 +379,14 @@ func ruleLine(rule resolver.Rule) string {
 	return line
 }
 
-// needsRule reports whether a Caddyfile takes a rule's line for something else without "rule" in
-// front. "import" is Caddy's own word.
+// needsRule reports whether a rule's line needs "rule" in front, or a Caddyfile reads it as
+// something else. "import" is Caddy's own word.
 func needsRule(rule resolver.Rule) bool {
 	taken := append(optionNames(), "rule", "import")
 	return slices.Contains(taken, rule.Key) || isMisspeltOrigin([]string{rule.Key, rule.Value})
 }
 
-// setOption takes in a line that is an option.
+// setOption sets an option.
 func (p *directive) setOption(opt option, l line) {
 	if first, twice := p.given[opt.name]; twice {
 		p.report(l.at, "%s is given twice, first at %s", opt.name, first)
@@ -440,8 +429,8 @@ func (p *directive) err() error {
 	return p.problems
 }
 
-// problemOfSource returns the problem that a source tells, which stands at a place or in the lines
-// below it. A message can begin with its own place.
+// problemOfSource returns a source's error as a problem, at a place or in the lines below it. A
+// message can begin with its own place.
 func problemOfSource(at resolver.Position, message string) source.Problem {
 	place, rest, _ := strings.Cut(strings.TrimPrefix(message, at.Source+":"), ": ")
 	line, err := strconv.Atoi(place)

@@ -23,16 +23,16 @@ func init() {
 	command.Register(configurations{})
 }
 
-// configurations tells the commands of the handlers that configurations have.
+// configurations finds the handlers of configurations for the commands.
 type configurations struct{}
 
-// configured is a handler of a configuration, and what the commands see of it.
+// configured is a handler of a configuration, as the commands see it.
 type configured struct {
 	*Handler
-	*command.Found
-	// encoded is the handler as JSON, sorted: all handlers with this form are one.
+	*command.ConfigHandler
+	// encoded is the handler as sorted JSON. Handlers with the same JSON are one.
 	encoded    string
-	forAnyHost bool // whether one of its sites names no host
+	forAnyHost bool // whether a site of it names no host
 }
 
 // configuredHandlers are the handlers of a configuration, sorted by name.
@@ -50,18 +50,18 @@ func (configurations) Find(
 	if wrong == nil {
 		wrong = pages.check(handlers)
 	}
-	handlers.giveNames()
-	handlers.placeIn(path) // which puts inline rules into another order
+	handlers.setNames()
+	handlers.locateIn(path) // this reorders inline rules
 	var all command.Handlers
 	for _, c := range handlers {
-		all = append(all, c.Found)
+		all = append(all, c.ConfigHandler)
 	}
 	named, err := all.Named(name)
 	if err != nil && wrong == nil {
 		return nil, err
 	}
 	for _, c := range handlers {
-		if slices.Contains(named, c.Found) {
+		if slices.Contains(named, c.ConfigHandler) {
 			wrong = errors.Join(wrong, c.prepare(ctx))
 		}
 	}
@@ -71,15 +71,14 @@ func (configurations) Find(
 	return named, nil
 }
 
-// InDirectives returns what is wrong with the directives of a Caddyfile; see
-// [command.Configurations].
+// InDirectives returns the errors in the directives of a Caddyfile; see [command.Configurations].
 func (configurations) InDirectives(err error, path string) error { return inDirectives(err, path) }
 
-// RuleLine returns a rule as a line of a Caddyfile has it.
+// RuleLine returns a rule as a line of a Caddyfile; see [command.Configurations].
 func (configurations) RuleLine(rule resolver.Rule) string { return ruleLine(rule) }
 
-// findHandlers returns the shortlink handlers of a configuration, wherever they stand, each form of
-// them once; and the links pages.
+// findHandlers returns the shortlink handlers anywhere in a configuration, equal ones once, and the
+// links pages.
 func findHandlers(config []byte) (handlers configuredHandlers, pages configuredPages, err error) {
 	whole, err := decodeJSON(config)
 	if err != nil {
@@ -96,7 +95,7 @@ func findHandlers(config []byte) (handlers configuredHandlers, pages configuredP
 		}
 		c, twice := known[string(b)]
 		if !twice {
-			c = &configured{Found: new(command.Found), encoded: string(b)}
+			c = &configured{ConfigHandler: new(command.ConfigHandler), encoded: string(b)}
 			known[c.encoded] = c
 			handlers = append(handlers, c)
 		}
@@ -104,13 +103,13 @@ func findHandlers(config []byte) (handlers configuredHandlers, pages configuredP
 		c.Origins = append(c.Origins, at.origins()...)
 		c.forAnyHost = c.forAnyHost || at.isForAnyHost()
 		c.Ways = append(c.Ways, at.way.At(at.hosts))
-		c.Pages = append(c.Pages, pages.in(at)...)
+		c.Pages = append(c.Pages, pages.pathsIn(at)...)
 	})
 	return handlers, pages, nil
 }
 
-// configuredPage is a links page of a configuration: its path, the handler that it names, and where
-// it stands.
+// configuredPage is a links page of a configuration: its path, the handler that it names, and its
+// site.
 type configuredPage struct {
 	path, handler string
 	at            configuredSite
@@ -130,8 +129,8 @@ func pagesOf(whole any) (pages configuredPages) {
 	return pages
 }
 
-// in returns the paths of the pages that stand in a site.
-func (p configuredPages) in(at configuredSite) (paths []string) {
+// pathsIn returns the paths of the pages in a site.
+func (p configuredPages) pathsIn(at configuredSite) (paths []string) {
 	for _, page := range p {
 		isHere := slices.Equal(page.at.hosts, at.hosts) && slices.Equal(page.at.ports, at.ports)
 		if isHere && !slices.Contains(paths, page.path) {
@@ -141,7 +140,7 @@ func (p configuredPages) in(at configuredSite) (paths []string) {
 	return paths
 }
 
-// check returns the error that some of the pages have none of the handlers.
+// check returns an error if pages name a handler that does not exist.
 func (p configuredPages) check(handlers configuredHandlers) error {
 	var errs []error
 	for _, page := range p {
@@ -164,10 +163,10 @@ type configuredSite struct {
 	ports []string // such as ":8080"
 	// invoked is set in a named route, which other routes invoke.
 	invoked bool
-	// way is what stands in front and looks at paths.
+	// way is what lies in front of it and looks at paths.
 	way command.Way
-	// partial is set where some requests may not arrive, or not as clients send them: behind a
-	// matcher of more than hosts, or a rewrite.
+	// partial says that some requests may not arrive, or not as clients send them: behind a matcher
+	// for more than hosts, or a rewrite.
 	partial bool
 }
 
@@ -178,7 +177,7 @@ func (s configuredSite) isForAnyHost() bool {
 	})
 }
 
-// eachHandler calls found with all handlers of a name in a JSON value, which stands at a site.
+// eachHandler calls found for all handlers of a name in a JSON value, which belongs to a site.
 func eachHandler(
 	value any, at configuredSite, name string, found func(map[string]any, configuredSite),
 ) {
@@ -190,7 +189,7 @@ func eachHandler(
 			within.way = front.wayTo(element, at.way)
 			eachHandler(element, within, name, found)
 			at.partial = at.partial || takesRequests(element)
-			front.add(element)
+			front.addElement(element)
 		}
 	case map[string]any:
 		if value["handler"] == name {
@@ -212,15 +211,15 @@ func eachHandler(
 			within.partial = at.partial || member == "named_routes" || member == "errors"
 			within.invoked = at.invoked || member == "named_routes"
 			if member == "named_routes" || member == "errors" {
-				within.way = at.way.Rewritten() // by what comes there
+				within.way = at.way.Rewritten() // by its callers
 			}
 			eachHandler(value[member], within, name, found)
 		}
 	}
 }
 
-// origins returns the origins that the site answers for, without the scheme where the port does not
-// tell it; none where it sees a part of their requests alone.
+// origins returns the origins that the site answers for, without the scheme if the port does not
+// tell it; none if it sees only part of their requests.
 func (s configuredSite) origins() (origins []string) {
 	if s.partial {
 		return nil
@@ -236,15 +235,14 @@ func (s configuredSite) origins() (origins []string) {
 	return origins
 }
 
-// takesRequests reports whether a route or a handler may keep requests from those behind it, or
-// rewrite them.
+// takesRequests reports whether a route or a handler may answer requests, or rewrite them.
 func takesRequests(element any) bool {
 	route, _ := element.(map[string]any)
 	return matchesMoreThanHosts(route["match"]) ||
 		hostsOf(route["match"]) == nil && has(element, "rewrite")
 }
 
-// matchesMoreThanHosts reports whether one of a route's matchers is not for hosts.
+// matchesMoreThanHosts reports whether a route has a matcher for anything but hosts.
 func matchesMoreThanHosts(matchers any) bool {
 	sets, _ := matchers.([]any)
 	return slices.ContainsFunc(sets, func(set any) bool {
@@ -254,7 +252,7 @@ func matchesMoreThanHosts(matchers any) bool {
 	})
 }
 
-// has reports whether there is one of some handlers in a JSON value.
+// has reports whether a JSON value has one of some handlers.
 func has(value any, handlers ...string) bool {
 	hasAny := func(value any) bool { return has(value, handlers...) }
 	switch value := value.(type) {
@@ -268,7 +266,7 @@ func has(value any, handlers ...string) bool {
 	return false
 }
 
-// textsOf returns the elements of a JSON array as texts.
+// textsOf returns the elements of a JSON array as strings.
 func textsOf(elements []any) (texts []string) {
 	for _, element := range elements {
 		texts = append(texts, fmt.Sprint(element))
@@ -276,10 +274,10 @@ func textsOf(elements []any) (texts []string) {
 	return texts
 }
 
-// hostsOf returns the hosts that matchers of a route take, or nil for any.
+// hostsOf returns the hosts that a route's matchers match, or nil for any.
 func hostsOf(matchers any) []string { return matchedBy(matchers, "host") }
 
-// matchedBy returns what matchers of a kind take in the sets of a route's matchers, or nil for all.
+// matchedBy returns the values of matchers of one kind in a route's matcher sets, or nil for all.
 func matchedBy(matchers any, kind string) (texts []string) {
 	sets, _ := matchers.([]any)
 	for _, set := range sets {
@@ -293,7 +291,7 @@ func matchedBy(matchers any, kind string) (texts []string) {
 	return texts
 }
 
-// decode decodes the handlers. It returns those that are good, and what is wrong with the others.
+// decode decodes the handlers. It returns the valid ones, and the errors of the others.
 func (all configuredHandlers) decode() (good configuredHandlers, err error) {
 	var errs []error
 	for _, c := range all {
@@ -307,15 +305,15 @@ func (all configuredHandlers) decode() (good configuredHandlers, err error) {
 	return good, errors.Join(errs...)
 }
 
-// prepare makes the handler's rules ready to be read.
+// prepare prepares the handler's rules for reading.
 func (c *configured) prepare(ctx caddy.Context) error {
 	config, err := c.config(ctx)
 	config.AnyHost = c.forAnyHost
-	c.Found.Rules = live.New(config)
+	c.ConfigHandler.Rules = live.New(config)
 	return err
 }
 
-// publicName is the name by which people and programs call the handler.
+// publicName is the name by which people and programs address the handler.
 func (c *configured) publicName() string { return cmp.Or(c.Handler.Name, "shortlink") }
 
 // publicNames returns the handlers' public names.
@@ -327,9 +325,9 @@ func (all configuredHandlers) publicNames() []string {
 	return public
 }
 
-// placeIn tells where the handlers stand in a Caddyfile, and gives their inline rules the lines
-// that they have lost in Caddy's JSON.
-func (all configuredHandlers) placeIn(path string) {
+// locateIn sets the positions of the handlers in a Caddyfile, and restores the lines of inline
+// rules, which Caddy's JSON has lost.
+func (all configuredHandlers) locateIn(path string) {
 	for _, written := range directivesIn(path) {
 		encoded := sortedJSON(written.Handler)
 		for _, c := range all {
@@ -344,7 +342,7 @@ func (all configuredHandlers) placeIn(path string) {
 	}
 }
 
-// sortedJSON returns a handler as JSON with all members sorted, or "".
+// sortedJSON returns a handler as JSON with sorted members, or "".
 func sortedJSON(h *Handler) string {
 	b, err := json.Marshal(h)
 	if err != nil {
@@ -358,11 +356,11 @@ func sortedJSON(h *Handler) string {
 	return string(b)
 }
 
-// giveNames sorts the handlers, and gives them the names by which they run.
-func (all configuredHandlers) giveNames() {
+// setNames sorts the handlers, and sets the names by which they run.
+func (all configuredHandlers) setNames() {
 	digests := map[*configured]string{}
 	for _, c := range all {
-		digests[c], _ = c.identity() // of what has just been decoded
+		digests[c], _ = c.identity() // it was just decoded
 	}
 	slices.SortFunc(all, func(a, b *configured) int {
 		byName := cmp.Compare(a.publicName(), b.publicName())
@@ -371,12 +369,12 @@ func (all configuredHandlers) giveNames() {
 	public := all.publicNames()
 	names, count := live.UniqueNames(public)
 	for i, c := range all {
-		c.Found.Name, c.Shares = names[i], count[public[i]] > 1
+		c.ConfigHandler.Name, c.Shares = names[i], count[public[i]] > 1
 	}
 }
 
-// inDirectives returns what is wrong with the directives of a Caddyfile, each with its place. err
-// is why Caddy could not adapt it: it stops at the first directive, and keeps a text alone.
+// inDirectives returns the errors in the directives of a Caddyfile, each with its place. err is
+// Caddy's error: it stops at the first directive, and is only a text.
 func inDirectives(err error, path string) error {
 	told := false
 	var errs []error
@@ -392,15 +390,15 @@ func inDirectives(err error, path string) error {
 	return errors.Join(errs...)
 }
 
-// writtenDirective is a shortlink directive as a Caddyfile has it, and what is wrong with it.
+// writtenDirective is a shortlink directive in a Caddyfile, and its errors.
 type writtenDirective struct {
 	*Handler
 	err error
 	at  resolver.Position
 }
 
-// directivesIn returns the shortlink directives of a Caddyfile, wherever they stand in it; none, if
-// the file cannot be read or is no Caddyfile.
+// directivesIn returns the shortlink directives anywhere in a Caddyfile; none if the file cannot be
+// read or is not a Caddyfile.
 func directivesIn(path string) (all []writtenDirective) {
 	for _, tokens := range directives.InFile(path, "shortlink") {
 		all = append(all, readDirective(tokens))
@@ -414,7 +412,7 @@ func readDirective(tokens []caddyfile.Token) writtenDirective {
 	return writtenDirective{h, err, at}
 }
 
-// withoutMatcher drops what stands between the directive's name and its block.
+// withoutMatcher drops the words between the directive's name and its block.
 func withoutMatcher(tokens []caddyfile.Token) []caddyfile.Token {
 	for i := 1; i < len(tokens) && tokens[i].Line == tokens[0].Line; i++ {
 		if tokens[i].Text == "{" {

@@ -18,11 +18,11 @@ const modulePath = "github.com/caddy-shortlink/shortlink"
 var mayImport = map[string][]string{
 	"weburl":             nil,
 	"uritemplate":        nil,
+	"internal/near":      nil,
 	"internal/pace":      nil,
 	"internal/printable": nil,
 	"internal/webroot":   {"weburl"},
 	"resolver/pattern":   nil,
-	"internal/near":      nil,
 	"resolver":           {"resolver/pattern", "weburl", "uritemplate"},
 	"resolver/lint": {
 		"resolver", "resolver/pattern", "weburl", "uritemplate", "internal/near", "internal/printable",
@@ -39,15 +39,19 @@ var mayImport = map[string][]string{
 		"rulefile", "resolver", "resolver/lint", "weburl", "internal/pace", "internal/printable",
 	},
 	"redis":             {"source", "rulefile", "resolver"},
-	"internal/find":     {"resolver"},
+	"internal/find":     {"resolver", "internal/near"},
 	"internal/hits":     {"resolver"},
-	"internal/coverage": {"resolver", "weburl", "internal/find", "internal/webroot"},
+	"internal/reverse":  {"resolver", "resolver/pattern", "weburl"},
+	"internal/coverage": {"resolver", "weburl", "internal/find", "internal/near", "internal/webroot"},
 	"internal/live": {
-		"source", "internal/find", "internal/hits", "rulefile", "resolver", "resolver/lint", "weburl",
+		"source", "internal/find", "internal/hits", "internal/reverse", "rulefile", "resolver",
+		"resolver/lint", "weburl",
 		"internal/pace", "internal/printable",
 	},
 	"internal/client": {"internal/live", "resolver"},
-	"internal/show":   {"source", "resolver", "weburl", "internal/printable"},
+	"internal/show": {
+		"source", "internal/find", "internal/reverse", "resolver", "weburl", "internal/printable",
+	},
 	"internal/admin": {
 		"internal/show", "internal/client", "internal/live", "internal/hits", "rulefile", "resolver",
 		"internal/printable",
@@ -67,12 +71,12 @@ var mayImport = map[string][]string{
 	"internal/migrate/migratetest": {"internal/migrate", "rulefile", "resolver"},
 	"internal/command": {
 		"internal/migrate/formats", "internal/migrate", "internal/admin", "internal/coverage",
-		"internal/show", "internal/live", "internal/webroot", "source", "rulefile", "resolver",
-		"resolver/lint", "weburl", "internal/printable",
+		"internal/show", "internal/live", "internal/find", "internal/near", "internal/webroot", "source",
+		"rulefile", "resolver", "resolver/lint", "weburl", "internal/printable",
 	},
 	".": {
 		"internal/command", "internal/admin", "internal/client", "internal/live", "source", "rulefile",
-		"resolver", "resolver/lint", "weburl", "internal/directives", "internal/printable",
+		"resolver", "resolver/lint", "weburl", "internal/directives", "internal/near", "internal/printable",
 	},
 	"internal/directives": nil,
 	"page": {

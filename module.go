@@ -32,18 +32,18 @@ func init() {
 }
 
 // Handler redirects requests for short keys to the URLs that the keys stand for, as
-// draft-go-protocol-00 defines it: the longest key that is a prefix of the path
-// wins, and what remains of the path, the query and the fragment go along.
+// draft-go-protocol-00 defines it. The longest key that is a prefix of the path wins. The rest of
+// the path, the query and the fragment are kept.
 //
 // A request that matches no rule, or whose destination is the request itself, goes on to the next
 // handler untouched. A destination is answered with a redirect without a body, whose `Location` is
 // always an absolute URL. A rule that leads into a loop, or through too many internal redirects, is
-// an error with status 508, and an unsafe path (one that would climb out of the destination by
-// `..`) one with status 400, both for `handle_errors`. So is a request for a key that is `gone`,
-// with status 410; one for a key that says `pass` goes on as if no rule matched.
+// an error with status 508. An unsafe path (one that would climb out of the destination by `..`) is
+// an error with status 400, and a key that is `gone` one with status 410. `handle_errors` can
+// handle all of them. A request for a key that says `pass` goes on as if no rule matched.
 //
-// Rules are checked and compiled when the configuration is loaded. What keeps a rule
-// from working is an error then; what its author should know is a warning in the log.
+// Rules are checked and compiled when the configuration is loaded. Whatever keeps a rule from
+// working is an error. Whatever its author should know is a warning in the log.
 //
 // The handler sets these placeholders, for later handlers, error routes and logs:
 //
@@ -134,13 +134,13 @@ type Handler struct {
 	// Default: none.
 	Name string `json:"name,omitempty"`
 
-	rules *live.Ruleset // what serves
+	rules *live.Ruleset // the rules that serve
 	// cacheTemporary and cachePermanent are the header's value, empty for none.
 	cacheTemporary, cachePermanent string
-	// of short URLs that are advertised, empty for the request's
+	// the origin of advertised short URLs, empty for the request's
 	shortOrigin string
-	hosts       *siteHosts // those of the server, where no origin is configured
-	buffers     sync.Pool  // of *[]byte: where destinations are put together
+	hosts       *siteHosts // those of the server, if no origin is configured
+	buffers     sync.Pool  // of *[]byte, in which destinations are composed
 }
 
 // CaddyModule returns the module's ID and constructor.
@@ -151,8 +151,8 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
-// Provision checks the options, reads the rules and compiles them, and begins to follow their
-// sources. The error lists all that is wrong.
+// Provision checks the options, reads and compiles the rules, and begins to follow their sources.
+// The error lists all that is wrong.
 func (h *Handler) Provision(ctx caddy.Context) error {
 	site := findSite(ctx)
 	err := h.provision(ctx, site)
@@ -180,19 +180,19 @@ func (h *Handler) provision(ctx caddy.Context, site live.Site) error {
 	config.Site = site
 	h.rules = live.New(config)
 	if len(config.Sources) == 0 {
-		h.Rules, config.Rules = nil, nil // they will be compiled, and nothing reads them after that
+		h.Rules, config.Rules = nil, nil // they are compiled, and not needed again
 	}
 	return h.rules.Start()
 }
 
-// config returns what the handler wants to serve, as far as the handler itself says it. The error
-// lists all that is wrong with it.
+// config returns the handler's part of its live configuration. The error lists all that is wrong
+// with it.
 func (h *Handler) config(ctx caddy.Context) (config live.Config, err error) {
-	identity, err := h.identity() // as long as it is whole: Caddy drops what it loads a source from
+	identity, err := h.identity() // now, because loading the sources drops their JSON
 	if err != nil {
 		return config, err
 	}
-	h.Rules.place(h.Name)
+	h.Rules.setSource(h.Name)
 	config = live.Config{
 		Name: h.Name, Identity: identity, Rules: h.Rules, Expect: h.Expect,
 		Advertised: h.Advertise != nil,
@@ -205,19 +205,19 @@ func (h *Handler) config(ctx caddy.Context) (config live.Config, err error) {
 	config.Options, inOptions = h.checkOptions()
 	config.Sources, inSources = h.loadSources(ctx)
 	if err := errors.Join(inOptions, inSources); err != nil {
-		// Inline rules are looked at, too, so that all errors are told at once.
+		// Inline rules are checked, too, so that all errors are reported at once.
 		_, inRules := resolver.Compile(h.Rules, resolver.Options{})
 		return config, errors.Join(err, inRules)
 	}
 	return config, nil
 }
 
-// Cleanup lets go of the rules; requests that are still under way keep them.
+// Cleanup releases the rules; requests in progress keep them.
 func (h *Handler) Cleanup() error {
-	return h.rules.Stop() // also of one that has failed to start
+	return h.rules.Stop() // also if it has failed to start
 }
 
-// loadSources makes the sources ready to be read.
+// loadSources prepares the sources for reading.
 func (h *Handler) loadSources(ctx caddy.Context) (sources []source.Source, err error) {
 	if len(h.SourcesRaw) == 0 {
 		return nil, nil
@@ -229,15 +229,15 @@ func (h *Handler) loadSources(ctx caddy.Context) (sources []source.Source, err e
 	for i, module := range modules.([]any) {
 		from, ok := module.(source.Source)
 		if !ok {
-			return nil, fmt.Errorf("sources: number %d is a %T, which is no source.Source", i+1, module)
+			return nil, fmt.Errorf("sources: number %d is a %T, which is not a source.Source", i+1, module)
 		}
 		sources = append(sources, from)
 	}
 	return sources, nil
 }
 
-// checkOptions checks all options, and returns those of the resolver. Of the rules it checks only
-// that they hold no placeholders.
+// checkOptions checks all options, and returns those of the resolver. Of rules, it checks only that
+// they hold no placeholders.
 func (h *Handler) checkOptions() (resolver.Options, error) {
 	options, inText := h.resolverOptions()
 	_, inOptions := resolver.NewCompiler(options)
@@ -245,7 +245,7 @@ func (h *Handler) checkOptions() (resolver.Options, error) {
 		inText, h.checkResponse(), inJSON(inOptions), h.Rules.checkPlaceholders(), h.Expect.Problems())
 }
 
-// identity is a digest of what handlers that can share a live ruleset have in common: all of it.
+// identity is a digest of the configuration. Handlers with equal ones share a live ruleset.
 func (h *Handler) identity() (string, error) {
 	b, err := json.Marshal(h)
 	if err != nil {
@@ -254,7 +254,7 @@ func (h *Handler) identity() (string, error) {
 	return fmt.Sprintf("%x", sha256.Sum256(b)), nil
 }
 
-// inJSON gives the errors of options the names that JSON has for them.
+// inJSON renames options in errors to their names in JSON.
 func inJSON(err error) error {
 	errs, _ := errors.AsType[resolver.OptionErrors](err)
 	for _, e := range errs {
@@ -265,7 +265,7 @@ func inJSON(err error) error {
 	return err
 }
 
-// maxAge returns the value of Cache-Control for a lifetime, empty for none.
+// maxAge returns the value of Cache-Control for a lifetime, or "".
 func maxAge(lifetime caddy.Duration) string {
 	seconds := time.Duration(lifetime) / time.Second
 	if seconds <= 0 {
@@ -287,7 +287,7 @@ func (h *Handler) checkResponse() error {
 		advertise, name)
 }
 
-// checkCache checks a member that says how long redirects may be kept, if it says so.
+// checkCache checks a member for the lifetime of redirects.
 func checkCache(member string, lifetime caddy.Duration) error {
 	if lifetime == 0 || time.Duration(lifetime) >= time.Second {
 		return nil
@@ -296,7 +296,7 @@ func checkCache(member string, lifetime caddy.Duration) error {
 		"counts nanoseconds", member, time.Duration(lifetime))
 }
 
-// resolverOptions returns the options in the resolver's terms.
+// resolverOptions returns the options of the resolver.
 func (h *Handler) resolverOptions() (resolver.Options, error) {
 	query, inQuery := resolver.ParseQueryMode(h.Query)
 	var inFold error
@@ -315,10 +315,10 @@ func (h *Handler) resolverOptions() (resolver.Options, error) {
 	}, errors.Join(inQuery, inFold)
 }
 
-// foldCase is the one value that the option fold takes.
+// foldCase is the only value of the option fold.
 const foldCase = "case"
 
-// validName reports whether name can stand in messages, labels and paths as it is.
+// validName reports whether a name can be used in messages, labels and paths as it is.
 func validName(name string) bool {
 	return name != "." && name != ".." && !strings.ContainsFunc(name, func(r rune) bool {
 		switch {
@@ -329,16 +329,16 @@ func validName(name string) bool {
 	})
 }
 
-// ServeHTTP answers a request with a redirect, with an error, or with what next answers.
+// ServeHTTP answers a request with a redirect or an error, or passes it to next.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	repl := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
 	serving := h.rules.Serving()
-	request, _ := resolverRequest(r) // without a path where it asks for none
+	request, _ := resolverRequest(r) // no path if the target is not one
 	a, err := h.resolve(serving, &request)
 	if a == nil {
 		publish(repl, passed)
 		logAccess(r, passedEntry{})
-		return h.pass(w, r, next, &request, serving.Ruleset)
+		return h.pass(w, r, next, &request, serving)
 	}
 	logAccess(r, a)
 	publish(repl, a.placeholder)
@@ -346,7 +346,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	case err != nil:
 		return caddyhttp.Error(statusOf(err), err)
 	case a.result.Outcome == resolver.Pass:
-		return h.pass(w, r, next, &request, serving.Ruleset)
+		return h.pass(w, r, next, &request, serving)
 	}
 	a.writeTo(w)
 	return nil
@@ -355,7 +355,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 // errGone is the error of a request for a key that is gone.
 var errGone = errors.New("the key is gone")
 
-// statusOf returns the status that errGone or an error of the resolver is answered with.
+// statusOf returns the status for errGone or an error of the resolver.
 func statusOf(err error) int {
 	switch {
 	case err == errGone:

@@ -426,8 +426,8 @@ func TestARequestThatMatchesNothingReachesTheNextHandlerAsItCame(t *testing.T) {
 
 func TestAHostThatTheClientChoosesIsWarnedOf(t *testing.T) {
 	const rules = "shortlink {\n in /page\n docs https://docs.example\n}"
-	const anyHost = "the destination is a path of this site, and its host is whatever the client " +
-		"writes, as no host matcher names one; "
+	const anyHost = "the destination is a path of this site, and no host matcher names its host, " +
+		"so the client chooses it; "
 	for _, test := range []struct {
 		name, config string
 		warned       string
@@ -437,7 +437,7 @@ func TestAHostThatTheClientChoosesIsWarnedOf(t *testing.T) {
 		{"any host of a domain that is nobody's", "http://*.com:PORT {\n" + rules + "\n}", anyHost},
 		{"several rules",
 			"http://:PORT {\nshortlink {\n in /page\n to/{x} /page/{x}\n via /in\n}\n}",
-			anyHost + "so it is with 2 other rules; write origin"},
+			anyHost + "the same goes for 2 other rules; write origin"},
 		{"a host on one of two servers",
 			"http://go.example:PORT {\n" + rules + "\n}\nhttp://:1 {\n" + rules + "\n}", anyHost},
 		{"any host beside a site with one",

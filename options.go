@@ -18,16 +18,16 @@ import (
 // option is one of the directive's options in the Caddyfile.
 type option struct {
 	name string
-	// takes says what follows the name, and choices, if not empty, what that can be.
+	// takes says what follows the name, and choices, if not empty, which values are valid.
 	takes, choices string
-	// list is set when more than one word can follow, optional when none has to.
+	// list: more than one word can follow. optional: none has to.
 	list, optional bool
-	// set puts the words that follow into h; ok is false when they cannot be
-	// understood. Whether they make sense is checked afterwards.
+	// set sets the option from the words that follow; ok is false if they cannot be parsed. Whether
+	// they make sense is checked afterwards.
 	set func(h *Handler, args []string) (ok bool)
 }
 
-// directiveOptions returns all options, in the order in which they are told to who writes another.
+// directiveOptions returns all options, in the order in which messages list them.
 func directiveOptions() []option {
 	return []option{
 		{name: "origin", takes: "scheme and host of a URL", choices: "such as https://go.example.com",
@@ -96,7 +96,7 @@ func setMaxRedirects(h *Handler, args []string) bool {
 }
 
 func setMaxSize(h *Handler, args []string) bool {
-	const largest = 7 << 60 // Caddy rounds numbers that come near 8 EiB to what is none in Go
+	const largest = 7 << 60 // Caddy rounds larger numbers to 8 EiB, which overflows
 	size, err := humanize.ParseBytes(args[0])
 	h.MaxSize = int64(min(size, largest))
 	return err == nil && size > 0 && size <= largest
@@ -137,7 +137,7 @@ func optionNames() []string {
 	return names
 }
 
-// misuse says what is wrong with the words that follow an option's name, or nil.
+// misuse returns the error of the words that follow an option's name, or nil.
 func (o option) misuse(args []string) error {
 	if len(args) == 0 {
 		if o.optional {
@@ -162,7 +162,8 @@ func (o option) misuse(args []string) error {
 	return fmt.Errorf("%s, not %q", o.usage(), strings.Join(args, " "))
 }
 
-// check sets the option on a handler that has no other, so that the error is about it.
+// check sets the option on a handler that has no other options, so that the error is about this
+// one.
 func (o option) check(args []string) (understood bool, err error) {
 	if len(args) > 1 && !o.list || slices.Contains(args, "") {
 		return false, nil
@@ -175,7 +176,7 @@ func (o option) check(args []string) (understood bool, err error) {
 	return true, err
 }
 
-// usage says what the option takes.
+// usage says which values the option takes.
 func (o option) usage() string {
 	usage := o.name + " takes " + o.takes
 	if o.choices != "" {

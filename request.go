@@ -9,15 +9,15 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// resolverRequest returns what the resolver has to know of r: the current target, which
-// handlers before this one may have rewritten, and what the client asked for (R2, R15). ok is
-// false when the target is no path, as in OPTIONS * and CONNECT.
+// resolverRequest returns the resolver's request for r: the current target, which earlier handlers
+// may have rewritten, and what the client asked for (R2, R15). ok is false if the target is not a
+// path, as in OPTIONS * and CONNECT.
 func resolverRequest(r *http.Request) (req resolver.Request, ok bool) {
 	original, _ := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request)
 	scheme, host := client.Origin(r)
 	req, ok = resolver.NewRequest(scheme, host, currentTarget(r, original.RequestURI))
 	req.OverHTTP = true
-	req.Target.Hash = "" // no client sends one, and if it does, it is not for servers (R17)
+	req.Target.Hash = "" // clients do not send one, and servers must ignore it (R17)
 	if original.RequestURI != r.RequestURI {
 		asked, _ := resolver.NewRequest(scheme, host, originForm(original.RequestURI))
 		req.Asked = asked.Target
@@ -25,15 +25,15 @@ func resolverRequest(r *http.Request) (req resolver.Request, ok bool) {
 	return req, ok
 }
 
-// currentTarget returns the target of r in origin-form, or "" where it has none. It is
-// read from RequestURI, which Caddy's handlers keep up to date when they rewrite, since
-// r.URL does not keep every spelling; asked is the RequestURI that the client sent.
+// currentTarget returns the target of r in origin-form, or "". It is read from RequestURI, which
+// Caddy's handlers keep up to date when they rewrite: r.URL does not keep every spelling. asked is
+// the RequestURI that the client sent.
 func currentTarget(r *http.Request, asked string) string {
 	target := r.RequestURI
 	switch {
 	case strings.HasPrefix(target, "/"):
 		return target
-	case target == "": // a request that a handler made up, such as httpInclude in templates
+	case target == "": // a request made by a handler, such as httpInclude in templates
 		return r.URL.RequestURI()
 	case target != asked: // rewritten to a path without its "/", as by "rewrite * page.html"
 		return "/" + target
@@ -41,8 +41,8 @@ func currentTarget(r *http.Request, asked string) string {
 	return originForm(target)
 }
 
-// originForm returns a client's request target as path and query (RFC 9112 3.2), or
-// "" where it has none: the authority of CONNECT, and "*".
+// originForm returns a request target as path and query (RFC 9112 3.2), or "" for the authority of
+// CONNECT and for "*".
 func originForm(target string) string {
 	if strings.HasPrefix(target, "/") {
 		return target

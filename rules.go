@@ -14,8 +14,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// Rules are rules that stand in the configuration itself. In JSON they are an object
-// from key to value, in the form that [rulefile.ReadJSON] describes.
+// Rules are the rules in the configuration itself. In JSON they are an object from key to value, in
+// the form that [rulefile.ReadJSON] describes.
 type Rules []resolver.Rule
 
 // MarshalJSON returns the rules as an object.
@@ -26,7 +26,7 @@ func (rules Rules) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the rules from an object. The error lists all that is wrong with it, by key:
-// Caddy has put the JSON into a form of its own by now, in which lines and columns mean nothing.
+// Caddy has reformatted the JSON, so its lines and columns mean nothing.
 func (rules *Rules) UnmarshalJSON(b []byte) error {
 	*rules = nil
 	err := rulefile.ReadJSON(bytes.NewReader(b), "", func(rule resolver.Rule) {
@@ -45,8 +45,7 @@ func (rules *Rules) UnmarshalJSON(b []byte) error {
 	return errors.Join(append(errs, err)...)
 }
 
-// checkPlaceholders reports the rules that hold one of Caddy's placeholders: nothing
-// replaces them.
+// checkPlaceholders reports rules with Caddy placeholders, because nothing replaces them.
 func (rules Rules) checkPlaceholders() error {
 	var errs []error
 	for _, rule := range rules {
@@ -58,8 +57,8 @@ func (rules Rules) checkPlaceholders() error {
 	return errors.Join(errs...)
 }
 
-// findPlaceholder returns the first of Caddy's placeholders in a word, or "". Shorthands
-// like {path} have been spelled out when a directive gets to see them.
+// findPlaceholder returns the first Caddy placeholder in a word, or "". Caddy has expanded
+// shorthands like {path} before the directive sees them.
 func findPlaceholder(word string) string {
 	for _, part := range strings.SplitAfter(word, "}") {
 		open := strings.LastIndexByte(part, '{')
@@ -77,15 +76,15 @@ func findPlaceholder(word string) string {
 
 func placeholderMessage(placeholder string) string {
 	return "the placeholder " + placeholder +
-		" is not replaced here, as rules are worked out when they are loaded: " +
+		" is not replaced here, because rules are compiled when they are loaded: " +
 		"the path behind the key and the query of a request are appended anyway, a part of the path is " +
 		"captured by a variable without a dot in its name, like {name}, " +
 		"and in a Caddyfile {$NAME} stands for an environment variable"
 }
 
-// place gives the rules the handler of a name for their position, where they have none: the lines
-// of a configuration that has been adapted and parsed by Caddy mean nothing to its author.
-func (rules Rules) place(handler string) {
+// setSource sets the handler's name as the position of rules that have none: the lines of an
+// adapted configuration mean nothing to its author.
+func (rules Rules) setSource(handler string) {
 	if !validName(handler) {
 		handler = ""
 	}

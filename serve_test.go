@@ -389,7 +389,7 @@ func TestGoneAndPassAreEditedWhileCaddyRuns(t *testing.T) {
 
 func TestAURLAloneIsNotGone(t *testing.T) {
 	got, exit := testcaddy.Run([]string{"shortlink", "add", "gone"}, "")
-	if exit != 2 || !strings.Contains(got, "add takes a key in front of gone") {
+	if exit != 2 || !strings.Contains(got, "add needs a key before gone") {
 		t.Errorf("%q, %d", got, exit)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// findSite returns the site that this handler is provisioned for, an empty one where there is no
+// findSite returns the site for which this handler is provisioned, or an empty one if there is no
 // server.
 func findSite(ctx caddy.Context) live.Site {
 	server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
@@ -32,8 +32,9 @@ func findSite(ctx caddy.Context) live.Site {
 	return s
 }
 
-// hostsAround returns the hosts of the route that is being provisioned, the first that has handlers
-// which Caddy has not dropped the configuration of yet; those around it, if it takes any host.
+// hostsAround returns the hosts of the route that is being provisioned: the first route with
+// handlers whose configuration Caddy has not dropped yet. If the route matches any host, it returns
+// those around it.
 func hostsAround(routes caddyhttp.RouteList, around []string) []string {
 	i := slices.IndexFunc(routes, func(r caddyhttp.Route) bool { return r.HandlersRaw != nil })
 	if i < 0 {
@@ -55,31 +56,31 @@ func hostsAround(routes caddyhttp.RouteList, around []string) []string {
 	return matched.named
 }
 
-// siteHosts are the hosts that a server's configuration names: what host matchers take, but for
-// those that take any.
+// siteHosts are the hosts that the host matchers of a server name, without patterns that match any
+// host.
 type siteHosts struct{ named caddyhttp.MatchHost }
 
-// findSiteHosts finds out which hosts the server names that a handler is provisioned for, and
-// whether the handler gets requests for any host. Without a server it returns nil.
+// findSiteHosts returns the hosts that the server of a handler names, and whether the handler gets
+// requests for any host. Without a server it returns nil.
 func findSiteHosts(ctx caddy.Context) (hosts *siteHosts, anyHost bool, err error) {
 	server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	if !ok {
 		return nil, false, nil
 	}
-	anyHost = takesAnyHostNow(server)
+	anyHost = getsAnyHost(server)
 	hosts = new(siteHosts)
 	hosts.addServer(server)
 	return hosts, anyHost, hosts.named.Provision(ctx)
 }
 
-// takesAnyHostNow reports whether the handler that a server provisions at the moment gets requests
-// for any host. Its route is the first one that still has handlers to provision.
-func takesAnyHostNow(server *caddyhttp.Server) bool {
+// getsAnyHost reports whether the handler that a server is provisioning gets requests for any host.
+// Its route is the first one with handlers that are still to be provisioned.
+func getsAnyHost(server *caddyhttp.Server) bool {
 	routes := server.Routes
 	isNext := func(route caddyhttp.Route) bool { return route.HandlersRaw != nil }
 	if i := slices.IndexFunc(routes, isNext); i >= 0 {
 		routes = routes[i : i+1]
-	} // else it is one for errors, or a named one
+	} // else it is an error route or a named one
 	hosts := new(siteHosts)
 	for _, route := range routes {
 		hosts.addRoute(route)
@@ -101,8 +102,8 @@ func (s *siteHosts) addServer(server *caddyhttp.Server) {
 	s.named = slices.Compact(s.named)
 }
 
-// addRoute adds the hosts of a route's matchers and of those of its handlers, which are gone when
-// they are provisioned.
+// addRoute adds the hosts of a route's matchers and of its handlers' matchers, whose JSON is gone
+// once they are provisioned.
 func (s *siteHosts) addRoute(route caddyhttp.Route) {
 	for _, set := range route.MatcherSets {
 		for _, matcher := range set {
@@ -110,7 +111,7 @@ func (s *siteHosts) addRoute(route caddyhttp.Route) {
 		}
 	}
 	for _, set := range route.MatcherSetsRaw {
-		s.add(set["host"])
+		s.addJSON(set["host"])
 	}
 	for _, raw := range route.HandlersRaw {
 		s.addWithin(raw)
@@ -126,7 +127,7 @@ func (s *siteHosts) addMatcher(matcher any) {
 	}
 }
 
-func (s *siteHosts) add(raw json.RawMessage) {
+func (s *siteHosts) addJSON(raw json.RawMessage) {
 	var hosts []string
 	if json.Unmarshal(raw, &hosts) == nil {
 		s.addAll(hosts)
@@ -136,16 +137,16 @@ func (s *siteHosts) add(raw json.RawMessage) {
 func (s *siteHosts) addAll(hosts []string) {
 	for _, host := range hosts {
 		if ascii, err := idna.ToASCII(host); err == nil && !takesAnyHost(host) {
-			// as Caddy has them, which refuses a host twice
+			// lowercase, as Caddy refuses a host twice
 			s.named = append(s.named, strings.ToLower(ascii))
 		}
 	}
 }
 
-// addWithin adds the hosts of all matchers within a configuration, whatever handlers hold them.
+// addWithin adds the hosts of all matchers within a configuration, in any handler.
 func (s *siteHosts) addWithin(raw json.RawMessage) {
 	if !bytes.Contains(raw, []byte(`"host"`)) {
-		return // as most have none, and some are large
+		return // most have none, and some are large
 	}
 	var members map[string]json.RawMessage
 	var elements []json.RawMessage
@@ -154,10 +155,10 @@ func (s *siteHosts) addWithin(raw json.RawMessage) {
 		var sets []map[string]json.RawMessage
 		if json.Unmarshal(members["match"], &sets) == nil {
 			for _, set := range sets {
-				s.add(set["host"])
+				s.addJSON(set["host"])
 			}
 		}
-		delete(members, "rules") // which are many, and have no matchers
+		delete(members, "rules") // they are many, and have no matchers
 		for _, member := range members {
 			s.addWithin(member)
 		}
@@ -168,8 +169,8 @@ func (s *siteHosts) addWithin(raw json.RawMessage) {
 	}
 }
 
-// takesAnyHost reports whether a pattern of a host matcher takes hosts that belong to anybody: its
-// "*" is the last label, or has but one behind it.
+// takesAnyHost reports whether the pattern of a host matcher matches hosts of unknown owners: its
+// "*" is the last label, or only one label follows.
 func takesAnyHost(pattern string) bool {
 	pattern = strings.TrimRight(pattern, ".")
 	star := strings.LastIndexByte(pattern, '*')
@@ -177,8 +178,8 @@ func takesAnyHost(pattern string) bool {
 		strings.Count(pattern[star:], ".") < 2
 }
 
-// isOne reports whether the host that a request is for is one of these, and its port, if it has
-// one, that of the connection: a client chooses neither then.
+// isOne reports whether the host of a request is one of these, and its port, if any, is that of the
+// connection. The client chooses neither then.
 func (s *siteHosts) isOne(r *http.Request) bool {
 	canonical, ok := withCanonicalHost(r)
 	if !ok {
@@ -189,7 +190,7 @@ func (s *siteHosts) isOne(r *http.Request) bool {
 	}
 	_, port, err := net.SplitHostPort(r.Host)
 	if err != nil {
-		return true // it has none
+		return true // it has no port
 	}
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if local == nil {
@@ -199,8 +200,8 @@ func (s *siteHosts) isOne(r *http.Request) bool {
 	return err == nil && port == listening
 }
 
-// withCanonicalHost returns a request whose host is spelled as in URLs: a matcher takes a%2eb for
-// one label, which is two in a URL.
+// withCanonicalHost returns a request whose host is spelled as in URLs. A matcher takes a%2eb for
+// one label, but a URL for two.
 func withCanonicalHost(r *http.Request) (canonical *http.Request, ok bool) {
 	var memory [128]byte
 	const scheme = "http"

@@ -6,8 +6,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// What sources are made of lies in package source. These names are for sources of others, which
-// were written against this package; see there for what they mean.
+// Aliases of package source, for sources outside of this project that use these names. See there
+// for what they mean.
 type (
 	// Source is [source.Source].
 	Source = source.Source

@@ -28,8 +28,8 @@ func (h *Handler) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// meantBy returns the line of a rule that seems to be meant by the words of another, and why that
-// is none; "" where nothing is known.
+// meantBy returns the line of the rule that words were probably meant to be, and why they are not a
+// rule; "" if that is not known.
 func meantBy(words []string) (why, instead string) {
 	if len(words) < 2 {
 		return "", ""
@@ -49,8 +49,8 @@ func meantBy(words []string) (why, instead string) {
 	return "", ""
 }
 
-// ruleOfAnotherFormat returns the rule that a line would be but for the punctuation of JSON, or of
-// other formats, which stands between key and destination and behind it.
+// ruleOfAnotherFormat returns the rule of a line without the punctuation that JSON or other formats
+// have between key and destination and after them.
 func ruleOfAnotherFormat(words []string) (rule resolver.Rule, is bool) {
 	switch {
 	case len(words) > 2 && rulefile.IsArrow(words[1]):
@@ -63,7 +63,7 @@ func ruleOfAnotherFormat(words []string) (rule resolver.Rule, is bool) {
 	return rule, isGood(rule)
 }
 
-// ruleOfRedir returns the rule that a line of Caddy's redir would be.
+// ruleOfRedir returns the rule for a line of Caddy's redir.
 func ruleOfRedir(words []string) (rule resolver.Rule, is bool) {
 	isRedir := words[0] == "redir" || words[0] == "redirect"
 	if !isRedir || len(words) < 3 || strings.HasPrefix(words[1], "@") {
@@ -78,21 +78,21 @@ func ruleOfRedir(words []string) (rule resolver.Rule, is bool) {
 	return rule, isGood(rule)
 }
 
-// isGood reports whether a rule could be loaded.
+// isGood reports whether a rule is valid.
 func isGood(rule resolver.Rule) bool {
 	_, err := resolver.Compile([]resolver.Rule{rule}, resolver.Options{})
 	return err == nil
 }
 
-// insteadOfStatus says which line to write for a status of an error, if a rule has that.
+// insteadOfStatus returns the line to write for the status of an error, if a rule can have it.
 func insteadOfStatus(key, status string) string {
 	return resolver.InsteadOfStatus(status, func(outcome string) string {
 		return ruleLine(resolver.Rule{Key: key, Value: outcome})
 	})
 }
 
-// insteadOfFrom says what to write for a file that is named without its source, or with the name of
-// a format instead, or by a URL.
+// insteadOfFrom returns what to write for a file that is named without its source, by a format's
+// name, or by a URL.
 func insteadOfFrom(words []string) string {
 	file := words[len(words)-1]
 	if u, err := url.Parse(file); err == nil && (u.Scheme == "https" || u.Scheme == "http") {

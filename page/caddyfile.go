@@ -35,8 +35,8 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //		misses
 //	}
 //
-// What an option means stands at the field of [Page] that it sets. The error lists all that is
-// wrong, a line for each.
+// The field of [Page] that an option sets explains it. The error lists all that is wrong, a line
+// for each.
 func (p *Page) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name
 	var wrong []error
@@ -70,7 +70,7 @@ type option struct {
 	check         func(value string) error // nil for any
 }
 
-// options are those that have a value.
+// options are the options with a value.
 func (p *Page) options() []option {
 	return []option{
 		{"handler", "go", &p.HandlerName, nil},
@@ -81,7 +81,7 @@ func (p *Page) options() []option {
 	}
 }
 
-// setOption takes in a line of the block.
+// setOption sets an option.
 func (p *Page) setOption(name string, words caddyfile.Segment) error {
 	if name == "misses" {
 		p.Misses = true
@@ -103,7 +103,7 @@ func (p *Page) setOption(name string, words caddyfile.Segment) error {
 		}
 		return o.check(*o.value)
 	}
-	return fmt.Errorf("%q is no option of shortlink_page; the options are handler, path, user, read, "+
+	return fmt.Errorf("%q is not an option of shortlink_page; the options are handler, path, user, read, "+
 		"write and misses", name)
 }
 
@@ -116,7 +116,7 @@ func checkPath(path string) error {
 		"placeholders and \"*\", not %q", defaultPath, path)
 }
 
-// isOdd reports whether a character has to be escaped in a path, or means something in a matcher.
+// isOdd reports whether a character must be escaped in a path, or is special in a matcher.
 func isOdd(c rune) bool {
 	return c <= ' ' || c >= 0x7f || strings.ContainsRune("{}%?#*\\\"<>^`|", c)
 }
@@ -129,7 +129,7 @@ func checkUser(user string) error {
 	}
 	return fmt.Errorf(
 		"user takes one placeholder of the request, such as %s or {header.Remote-User}, "+
-			"not %q: anything else would be the name of everybody", defaultUser, user)
+			"not %q: any other text would be the name of every user", defaultUser, user)
 }
 
 func checkRead(who string) error {

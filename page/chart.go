@@ -21,21 +21,21 @@ import (
 //	  0 |_| |___| |___| |_
 //	    24 Aug        22 Nov
 type chart struct {
-	// ID begins the ids of the chart's elements: unique on its page.
+	// ID is the unique prefix of the ids of the chart's elements.
 	ID, Title string
 	Bars      []bar
-	// Sum and Most are of all days.
+	// Sum and Most are over all days.
 	Sum, Most uint64
 	// MostOn is the first day that had Most.
 	MostOn time.Time
-	// Top is where the scale ends.
+	// Top is the top of the scale.
 	Top float64
 }
 
 // bar is a day of a chart.
 type bar struct {
 	hits.Day
-	// X is where the day begins, Y where its bar does, from above, and Height how far it goes down.
+	// X is the left edge of the day, Y the top of its bar, and Height that of the bar.
 	X         int
 	Y, Height float64
 }
@@ -45,7 +45,7 @@ const (
 	chartHeight = 100
 )
 
-// newChart returns the chart of days, the oldest first.
+// newChart returns the chart of days, oldest first.
 func newChart(id, title string, days []hits.Day) *chart {
 	c := &chart{ID: id, Title: title, Bars: make([]bar, len(days))}
 	for _, day := range days {
@@ -66,7 +66,7 @@ func newChart(id, title string, days []hits.Day) *chart {
 	return c
 }
 
-// roundUp returns the next of 1, 2, 3, 4, 5, 10, 20, ... that is not below v.
+// roundUp returns the smallest of 1, 2, 3, 4, 5, 10, 20, ... that is at least v.
 func roundUp(v float64) float64 {
 	for unit := 1.0; ; unit *= 10 {
 		if digit := math.Ceil(v / unit); digit <= 5 {
@@ -78,18 +78,18 @@ func roundUp(v float64) float64 {
 // Width returns the width of the drawing.
 func (c *chart) Width() int { return len(c.Bars) * dayWidth }
 
-// First and Last are the chart's days at its ends; there is at least one.
+// First returns the oldest day; there is at least one.
 func (c *chart) First() time.Time { return c.Bars[0].Date }
 
 // Last returns the newest day.
 func (c *chart) Last() time.Time { return c.Bars[len(c.Bars)-1].Date }
 
-// Marks returns what stands beside the grid lines, the highest first.
+// Marks returns the labels of the grid lines, the highest first.
 func (c *chart) Marks() [3]string {
 	return [3]string{humanize.Commaf(c.Top), humanize.Commaf(c.Top / 2), "0"}
 }
 
-// Summary says in a sentence what the chart shows.
+// Summary describes the chart in a sentence.
 func (c *chart) Summary() string {
 	if c.Sum == 0 {
 		return fmt.Sprintf("No redirects in the last %d days.", len(c.Bars))
@@ -98,7 +98,7 @@ func (c *chart) Summary() string {
 		len(c.Bars), c.MostOn.Format("2 January 2006"), number(c.Most))
 }
 
-// redirects counts redirects in words.
+// redirects returns a number of redirects in words.
 func redirects(n uint64) string {
 	if n == 1 {
 		return "1 redirect"
@@ -106,10 +106,10 @@ func redirects(n uint64) string {
 	return number(n) + " redirects"
 }
 
-// number writes a number with a comma for each three digits.
+// number formats a number with commas between thousands.
 func number(n uint64) string { return humanize.Comma(int64(min(n, math.MaxInt64))) }
 
-// Text says what the bar shows.
+// Text describes the bar.
 func (b bar) Text() string { return b.Date.Format("2 January 2006") + ": " + redirects(b.N) }
 
 // Number returns the bar's number in digits.

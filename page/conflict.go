@@ -10,23 +10,23 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// conflict is why an edit is refused that was made of another rule than the key has now.
+// conflict is the error of an edit whose rule has changed since its form was made.
 type conflict struct {
 	key string
 	now *resolver.Rule // nil for none
 }
 
-// Error says which rule there is now.
+// Error names the rule of now.
 func (c *conflict) Error() string {
 	if c.now == nil {
-		return fmt.Sprintf("the rule for the key %q is gone by now; make the edit again as a new rule",
+		return fmt.Sprintf("the rule for the key %q is gone now; make the edit again as a new rule",
 			c.key)
 	}
-	return fmt.Sprintf("the rule for the key %q is %s by now; make the edit again of that",
+	return fmt.Sprintf("the rule for the key %q is now %s; make the edit again, from that rule",
 		c.key, live.RuleText(c.now))
 }
 
-// conflictView shows an edit beside what somebody else has made of the rule meanwhile.
+// conflictView shows an edit beside the rule that somebody else has changed.
 type conflictView struct {
 	layout
 	Key    string `json:"key"`
@@ -40,12 +40,12 @@ type conflictView struct {
 func (r *request) conflict(written resolver.Rule, e *formEdit, now *resolver.Rule) view {
 	v := conflictView{layout: r.layout(), Key: e.key, Was: live.RuleText(now),
 		Digest: r.links.Serving().Digest}
-	v.Status, v.Title = http.StatusConflict, "Somebody else was faster"
-	v.Error = "The link " + e.key + " has changed since the form was made, and nothing is saved."
+	v.Status, v.Title = http.StatusConflict, "The link has changed meanwhile"
+	v.Error = "The link " + e.key + " has changed since this form was opened. Nothing is saved."
 	if e.isFrom && e.from == nil ||
 		cmp.Or(r.PostForm.Get(fieldWas), r.PostForm.Get(fieldDigest)) == "" {
 		v.Title = "The key is taken"
-		v.Error = "There is a link with the key " + e.key + " already, and nothing is saved."
+		v.Error = "There is a link with the key " + e.key + " already. Nothing is saved."
 	}
 	if e.rule != nil {
 		v.Mine = ruleOf(written)
@@ -56,7 +56,7 @@ func (r *request) conflict(written resolver.Rule, e *formEdit, now *resolver.Rul
 	return v
 }
 
-// Rows are the fields of the rule, as the user and as somebody else has them.
+// Rows are the fields of the rule, as the user and as somebody else wrote them.
 func (v conflictView) Rows() []conflictRow {
 	mine, theirs := v.Mine.fields(), v.Theirs.fields()
 	for i := range mine {
@@ -68,7 +68,7 @@ func (v conflictView) Rows() []conflictRow {
 // conflictRow is a field of a rule in two versions.
 type conflictRow struct{ Name, Mine, Theirs string }
 
-// fields returns the fields of a rule, nil for one that is removed.
+// fields returns the fields of a rule, nil for a removed one.
 func (r *rule) fields() []conflictRow {
 	if r == nil {
 		r = &rule{To: "removed"}

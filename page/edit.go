@@ -15,7 +15,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// The fields of an edit's form, beside those of [rule].
+// The fields of an edit's form, besides those of [rule].
 const (
 	fieldAction  = "action"  // actionRemove, or nothing to save
 	fieldDigest  = "digest"  // of the rules that the form was made from
@@ -25,20 +25,20 @@ const (
 	actionRemove = "remove"
 )
 
-// editForm is the form to make or change a link.
+// editForm is the form to create or change a link.
 type editForm struct {
 	layout
-	// Rule is what the fields hold.
+	// Rule is the content of the fields.
 	Rule rule `json:"rule"`
-	// IsNew tells that there is no such link yet.
+	// IsNew says that the link does not exist yet.
 	IsNew  bool   `json:"new,omitempty"`
 	Was    string `json:"was"`
 	Digest string `json:"digest"`
-	// Error says why the edit was refused, "" where there was none.
+	// Error says why the edit was refused, or is empty.
 	Error string `json:"error,omitempty"`
-	// Overrides is where a rule of the key stands that this one goes before, "" where there is none.
+	// Overrides is the position of a rule that this one overrides, or empty.
 	Overrides string `json:"overrides,omitempty"`
-	// WhyNot says why nothing can be saved here, and Lines are what to write where rules stand.
+	// WhyNot says why nothing can be saved here; Lines are then the lines to write.
 	WhyNot string   `json:"why_not,omitempty"`
 	Lines  []string `json:"lines,omitempty"`
 }
@@ -85,11 +85,11 @@ func (v editForm) text(w io.Writer) {
 		fmt.Fprintf(w, "Nothing can be saved here: %s\n", v.WhyNot)
 	}
 	fmt.Fprintln(w,
-		"POST the fields to, status, exact, unlisted, query, note and digest to key/KEY, or "+
-			"those of a new link and key to new")
+		"POST the fields to, status, exact, unlisted, query, note and digest to key/KEY; for a "+
+			"new link, POST these and key to new")
 }
 
-// Statuses are those that a rule can have.
+// Statuses are the statuses of rules.
 func (editForm) Statuses() []statusChoice {
 	return []statusChoice{
 		{0, "default of the handler"},
@@ -107,10 +107,10 @@ type statusChoice struct {
 	Text string
 }
 
-// Queries are the query modes that a rule can have.
+// Queries are the query modes of rules.
 func (editForm) Queries() []string { return []string{"merge", "preserve", "ignore"} }
 
-// ruleOfForm returns the rule that a form describes.
+// ruleOfForm returns the rule in a form.
 func ruleOfForm(form url.Values, key string) (resolver.Rule, error) {
 	out := resolver.Rule{
 		Key: key, Value: strings.TrimSpace(form.Get("to")), Note: form.Get("note"),
@@ -147,7 +147,7 @@ func isSet(form url.Values, name string) bool {
 // edit makes the edit of a form.
 func (r *request) edit(key string) view {
 	if key == "" {
-		return r.refused(resolver.Rule{}, nil, client.Refuse(http.StatusUnprocessableEntity,
+		return r.refused(resolver.Rule{}, nil, client.Errorf(http.StatusUnprocessableEntity,
 			"the key is missing: write the path of the short URL, such as docs or team/handbook"))
 	}
 	if r.links.Shares {
@@ -166,40 +166,39 @@ func (r *request) edit(key string) view {
 			"The field action takes remove, or is left out to save, not "+action+".")
 	case action == "":
 		if e.rule = &written; err != nil {
-			return r.refused(written, e, client.Refuse(http.StatusUnprocessableEntity, "%w", err))
+			return r.refused(written, e, client.Errorf(http.StatusUnprocessableEntity, "%w", err))
 		}
 	}
 	if err := r.setFrom(e); err != nil {
 		return r.refused(written, e, err)
 	}
 	if e.rule != nil && sameContent(e.rule, e.from) {
-		return r.saved(e, e.from) // nothing is to be written
+		return r.saved(e, e.from) // there is nothing to write
 	}
+	change := live.Change{Key: key, Rule: e.rule, If: func(now *resolver.Rule) error {
+		return cmp.Or(conditions.OfRule(key)(now), e.check(now))
+	}}
 	edit := &live.Edit{
-		Key: key, Rule: e.rule, Remote: r.RemoteAddr, User: r.user, Confirm: r.confirm,
+		Changes: []live.Change{change}, Remote: r.RemoteAddr, User: r.user, Confirm: r.confirm,
 		IfRules: conditions.OfRules(),
-		If: func(now *resolver.Rule) error {
-			return cmp.Or(conditions.OfRule(key)(now), e.check(now))
-		},
 	}
 	was, err := r.links.Apply(r.Context(), edit)
 	if err != nil {
 		return r.refused(written, e, err)
 	}
-	return r.saved(e, was)
+	return r.saved(e, was[0])
 }
 
-// formEdit is an edit that a form asks for.
+// formEdit is the edit of a form.
 type formEdit struct {
 	key  string
 	rule *resolver.Rule // nil to remove it
-	// isFrom tells that the key's rule, wherever it stands, must still be from; nil stands for no
-	// rule.
+	// isFrom says that the key's rule, in any source, must still be from; nil stands for no rule.
 	isFrom bool
 	from   *resolver.Rule
 }
 
-// check checks that the key's rule is the one that the edit was made of.
+// check checks that the key's rule is the one that the edit was made from.
 func (e *formEdit) check(now *resolver.Rule) error {
 	if !e.isFrom || sameContent(e.from, now) {
 		return nil
@@ -207,7 +206,8 @@ func (e *formEdit) check(now *resolver.Rule) error {
 	return &conflict{e.key, now}
 }
 
-// sameContent reports whether two rules for a key, nil for none, say the same, wherever they stand.
+// sameContent reports whether two rules for a key, nil for none, are equal except for their
+// positions.
 func sameContent(a, b *resolver.Rule) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -217,9 +217,9 @@ func sameContent(a, b *resolver.Rule) bool {
 	return *a == other
 }
 
-// setFrom sets which rule an edit was made from: the one that its form has or, where a client has
-// sent the digest alone, the one that these rules have. Without both it must be a new one, unless
-// If-Match says what it must be.
+// setFrom sets the rule that an edit was made from: the one in its form or, if a client has sent
+// only the digest, the one in these rules. Without both the rule must be new, unless If-Match has
+// another condition.
 func (r *request) setFrom(e *formEdit) error {
 	serving := r.links.Serving()
 	now, isThere := servingRule(serving.Ruleset, e.key)
@@ -228,10 +228,10 @@ func (r *request) setFrom(e *formEdit) error {
 	case isGiven && was[0] != "":
 		from, err := rulefile.ReadJSONValue(strings.NewReader(was[0]), "", e.key)
 		if err != nil {
-			return client.Refuse(http.StatusBadRequest, "the field %s: %w", fieldWas, err)
+			return client.Errorf(http.StatusBadRequest, "the field %s: %w", fieldWas, err)
 		}
 		e.from = &from
-	case isGiven: // a new one
+	case isGiven: // a new rule
 	case digest == "" && len(r.Header["If-Match"]) > 0:
 		return nil
 	case digest != "" && digest != serving.Digest:
@@ -247,7 +247,7 @@ func (r *request) setFrom(e *formEdit) error {
 	return nil
 }
 
-// refused returns the view of an edit that was not made.
+// refused returns the view of a refused edit.
 func (r *request) refused(written resolver.Rule, e *formEdit, err error) view {
 	if other, is := errors.AsType[*conflict](err); is {
 		return r.conflict(written, e, other.now)
@@ -266,7 +266,7 @@ func (r *request) refused(written resolver.Rule, e *formEdit, err error) view {
 	return v
 }
 
-// lineToCommit returns the view for who may not edit: the line to write where rules stand.
+// lineToCommit returns the view for readers without write access: the line to commit.
 func (r *request) lineToCommit(key, why string) view {
 	written, err := ruleOfForm(r.PostForm, key)
 	if err != nil || r.PostForm.Get(fieldAction) != "" {
@@ -289,7 +289,7 @@ type saved struct {
 	Removed *rule  `json:"removed,omitempty"`
 }
 
-// saved returns the view after an edit of a rule, which was nil where there was none.
+// saved returns the view after an edit of a rule, which was nil for a new one.
 func (r *request) saved(e *formEdit, was *resolver.Rule) view {
 	v := saved{layout: r.layout(), Saved: true, Key: e.key, Digest: r.links.Serving().Digest,
 		Done: "saved"}
@@ -306,7 +306,7 @@ func (r *request) saved(e *formEdit, was *resolver.Rule) view {
 
 func (saved) template() string { return "message" }
 
-// location returns where a browser goes on: to the page of the key, or to the start page.
+// location returns where a browser goes next: to the page of the key, or to the start page.
 func (v saved) location() string {
 	if v.Done == "removed" {
 		return v.Root + "?removed=" + url.QueryEscape(v.Key)

@@ -14,14 +14,14 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
-// unconfirmed is the answer to an edit whose effects the user has not seen.
+// unconfirmed is the error of an edit whose effects the user has not seen.
 type unconfirmed struct{ *live.Effects }
 
 // Error says what is missing.
 func (u unconfirmed) Error() string { return "the effects of the edit are not confirmed" }
 
-// confirm refuses an edit that leads other links elsewhere, or hides the page, unless its user has
-// seen that.
+// confirm refuses an edit that changes other links or hides the page, unless its user has seen
+// that.
 func (r *request) confirm(effects *live.Effects) error {
 	isHarmless := effects.Count == 0 && !slices.ContainsFunc(effects.Warnings, live.HidesPage)
 	if isHarmless || r.PostForm.Get(fieldConfirm) == fingerprint(effects) {
@@ -30,7 +30,7 @@ func (r *request) confirm(effects *live.Effects) error {
 	return unconfirmed{effects}
 }
 
-// fingerprint is a short text that tells effects from others.
+// fingerprint returns a short text that identifies effects.
 func fingerprint(effects *live.Effects) string {
 	sum := sha256.New()
 	fmt.Fprintln(sum, effects.Count)
@@ -43,13 +43,13 @@ func fingerprint(effects *live.Effects) string {
 	return fmt.Sprintf("%x", sum.Sum(nil)[:12])
 }
 
-// effectsView says what an edit does to other links, before it is made.
+// effectsView shows what an edit changes, before it is made.
 type effectsView struct {
 	layout
 	Saved    bool          `json:"saved"` // never
 	Rule     rule          `json:"rule"`
 	IsRemove bool          `json:"remove,omitempty"`
-	Count    int           `json:"others"` // how many other links lead elsewhere then
+	Count    int           `json:"others"` // the number of other links that change
 	Others   []show.Change `json:"effects"`
 	Confirm  string        `json:"confirm"`
 	Was      string        `json:"was"`
@@ -58,11 +58,11 @@ type effectsView struct {
 	Lines    []show.ChangeLine `json:"-"`
 	Own      []show.ChangeLine `json:"-"`
 	Warnings []lint.Warning    `json:"-"`
-	// why the page could not be read any more
+	// why the page would be hidden
 	Hides []string `json:"hides_page,omitempty"`
 }
 
-// effects returns the view of what an edit does.
+// effects returns the view of an edit's effects.
 func (r *request) effects(
 	written resolver.Rule, e *formEdit, effects *live.Effects,
 ) effectsView {
@@ -76,8 +76,8 @@ func (r *request) effects(
 		v.Others = append(v.Others, show.ChangeOf(other))
 		v.Lines = append(v.Lines, show.LinesOf(other)...)
 	}
-	if effects.Own != nil {
-		v.Own = show.LinesOf(*effects.Own)
+	for _, own := range effects.Own {
+		v.Own = append(v.Own, show.LinesOf(own)...)
 	}
 	for _, w := range effects.Warnings {
 		if live.HidesPage(w) {
@@ -88,20 +88,20 @@ func (r *request) effects(
 	return v
 }
 
-// Heading says how many other links an edit concerns.
+// Heading says how many other links an edit changes.
 func (v effectsView) Heading() string {
 	switch {
 	case v.Count == 0 && v.Hides != nil:
-		return "This page could not be read any more then"
+		return "This would hide the links page"
 	case v.Count == 0:
-		return "No other link is concerned"
+		return "This changes no other link"
 	case v.Count == 1:
-		return "1 other link leads elsewhere then"
+		return "This also changes 1 other link"
 	}
-	return fmt.Sprintf("%s other links lead elsewhere then", number(uint64(v.Count)))
+	return fmt.Sprintf("This also changes %s other links", number(uint64(v.Count)))
 }
 
-// Unnamed is how many concerned links are not named.
+// Unnamed is how many of these links are not listed.
 func (v effectsView) Unnamed() int { return v.Count - len(v.Others) }
 
 func (effectsView) template() string { return "effects" }
@@ -117,7 +117,7 @@ func (v effectsView) text(w io.Writer) {
 	fmt.Fprintf(w, "To save it send the same again with confirm=%s\n", v.Confirm)
 }
 
-// deleteForm returns the page that asks whether a link is to be removed, and says what that does.
+// deleteForm returns the page that asks whether to remove a link, and shows the effects.
 func (r *request) deleteForm(key string) view {
 	found, ok := servingRule(r.links.Serving().Ruleset, key)
 	if !ok {
@@ -128,11 +128,12 @@ func (r *request) deleteForm(key string) view {
 	}
 	e := &formEdit{key: key, from: &found, isFrom: true}
 	effects := new(live.Effects)
-	// a picture on a page of another site makes nobody wait
+	// pages of other sites must not make users wait
 	if r.page.csrf.Check(asPost(r.Request)) == nil {
-		seen, err := r.links.Preview(r.Context(), &live.Edit{Key: key, If: e.check})
+		removal := &live.Edit{Changes: []live.Change{{Key: key, If: e.check}}}
+		seen, err := r.links.Preview(r.Context(), removal)
 		if err != nil {
-			return failure(r.layout(), client.StatusOf(err), "It cannot be deleted here: "+err.Error()+".")
+			return failure(r.layout(), client.StatusOf(err), "The link cannot be deleted here: "+err.Error()+".")
 		}
 		effects = seen
 	}
@@ -141,7 +142,7 @@ func (r *request) deleteForm(key string) view {
 	return v
 }
 
-// asPost returns a request for what may be asked of a site by its own pages alone.
+// asPost returns a request as a POST, to check that it comes from a page of this site.
 func asPost(r *http.Request) *http.Request {
 	post := *r
 	post.Method = http.MethodPost

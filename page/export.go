@@ -12,7 +12,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// export streams all rules as a file in a format.
+// export streams all rules as a file.
 func (r *request) export(w http.ResponseWriter, extension string) error {
 	format, err := rulefile.ParseFormat(extension)
 	if err != nil || format != rulefile.JSON && format != rulefile.CSV {
@@ -21,7 +21,7 @@ func (r *request) export(w http.ResponseWriter, extension string) error {
 	serving := r.links.Serving()
 	h := w.Header()
 	h.Set("ETag", client.EntityTag(serving.Digest))
-	conditions, _ := client.PreconditionsOf(r.Request) // one that cannot be read asks for nothing here
+	conditions, _ := client.PreconditionsOf(r.Request) // an invalid one has no effect here
 	if conditions.IsKnown(serving.Digest) {
 		w.WriteHeader(http.StatusNotModified)
 		return nil
@@ -51,7 +51,7 @@ func (r *request) export(w http.ResponseWriter, extension string) error {
 	return rulefile.Write(w, format, whileAsked(r.Context(), serving.Ruleset.RulesBelow("")))
 }
 
-// exportTime is how long an export may take: a client that reads nothing keeps others from theirs.
+// exportTime is how long an export may take: a client that does not read blocks others.
 const exportTime = 5 * time.Minute
 
 // whileAsked passes rules on until the client has gone.

@@ -16,13 +16,13 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/live"
 )
 
-// theHandler is the name of the handler's directive, of its module, and of one without a name.
+// theHandler is the name of the handler's directive and module, and of a handler without a name.
 const theHandler = "shortlink"
 
 // checkHandlerIn returns an error if the Caddyfile that is being adapted has shortlink handlers,
-// but not the page's. Where it has none, it may become a part of another configuration.
+// but not the page's. One without any may become a part of another configuration.
 func (p *Page) checkHandlerIn(helper httpcaddyfile.Helper) error {
-	// Caddy tells a directive only of itself, and the handler can stand behind the page.
+	// Caddy shows a directive only itself, and the handler can follow the page.
 	path, _ := helper.Option("filename").(string)
 	var public []string
 	for _, tokens := range directives.InFile(path, theHandler) {
@@ -34,12 +34,12 @@ func (p *Page) checkHandlerIn(helper httpcaddyfile.Helper) error {
 	}
 	helper.Reset()
 	for helper.Next() && helper.Val() != "handler" {
-		continue // up to the line that is wrong
+		continue // up to the invalid line
 	}
 	return fmt.Errorf("%s:%d: %w", helper.File(), helper.Line(), err)
 }
 
-// nameIn returns the public name of the handler of a directive.
+// nameIn returns the public name of a directive's handler.
 func nameIn(tokens []caddyfile.Token) string {
 	d := caddyfile.NewDispenser(tokens)
 	d.Next()
@@ -52,16 +52,16 @@ func nameIn(tokens []caddyfile.Token) string {
 	return theHandler
 }
 
-// checkHandler returns an error if the configuration of which the page is being provisioned has no
-// handler for it.
+// checkHandler returns an error if the configuration that is being provisioned has no handler for
+// the page.
 func (p *Page) checkHandler() error {
 	isHTTP := func(module caddy.Module) bool { _, is := module.(*caddyhttp.App); return is }
 	lineage := p.ctx.Modules()
 	i := slices.IndexFunc(lineage, isHTTP)
 	if i < 0 {
-		return nil // nobody knows what else there will be
+		return nil // more handlers may be added
 	}
-	// what has been provisioned is not in its JSON any more
+	// Caddy drops the JSON of provisioned handlers.
 	others, err := json.Marshal(lineage[i])
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func namesInJSON(raw json.RawMessage) (public []string) {
 	var elements []json.RawMessage
 	switch {
 	case !bytes.Contains(raw, []byte(`"`+theHandler+`"`)):
-		return nil // as most have none, and some are large
+		return nil // most have none, and some are large
 	case json.Unmarshal(raw, &members) == nil:
 		if string(members["handler"]) == `"`+theHandler+`"` {
 			var name string

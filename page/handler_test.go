@@ -28,8 +28,8 @@ const (
 	handlerGo   = "shortlink {\n docs https://docs.example\n name go\n}\n"
 	pageOf      = "shortlink_page {\n read everyone\n handler %s\n}\n"
 	nobodysPage = "there is no shortlink handler named goo; there are: go; write handler go, or name " +
-		"goo into the block of the one that is meant"
-	noHandler = "shortlink_page has no links to show, as there is no shortlink handler in this " +
+		"goo into the block of the handler that you mean"
+	noHandler = "shortlink_page has no links to show: there is no shortlink handler in this " +
 		"configuration; write a shortlink directive in front of it"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/live"
 )
 
-// hitsTime is how long a page waits for what other servers have counted.
+// hitsTime is how long a page waits for the hits of other servers.
 const hitsTime = 5 * time.Second
 
 // mostOnHome is how many links each list of the start page has.
@@ -26,12 +26,12 @@ type home struct {
 	Changed []changedLink `json:"last_changed"`
 	Days    []day         `json:"days,omitempty"`
 	Chart   *chart        `json:"-"`
-	// EditedSource is the source that edits go into.
+	// EditedSource is the source that edits go to.
 	EditedSource string `json:"-"`
-	Removed      string `json:"-"` // the key that has just been removed
+	Removed      string `json:"-"` // a key that was just removed
 }
 
-// usedLink is a link that has been used lately.
+// usedLink is a link that was used lately.
 type usedLink struct {
 	rule
 	Redirects uint64 `json:"redirects"`
@@ -44,7 +44,7 @@ type changedLink struct {
 	What string    `json:"what"` // added or changed
 }
 
-// day is a day of a chart, for programs.
+// day is a day of a chart, as JSON.
 type day struct {
 	Date  string `json:"date"`
 	Count uint64 `json:"count"`
@@ -74,29 +74,29 @@ func (r *request) home() view {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), hitsTime)
 	defer cancel()
-	used, err := r.links.MostUsed(ctx, mostOnHome)
-	r.report(err)
-	for _, u := range used {
+	counted, err := r.links.HitSummary(ctx, mostOnHome)
+	if err != nil {
+		r.report(err)
+		return v
+	}
+	for _, u := range counted.MostUsed {
 		if found, ok := servingRule(ruleset, u.Key); ok {
 			v.Used = append(v.Used, usedLink{*ruleOf(found), u.N})
 		}
 	}
-	days, err := r.links.Days(ctx)
-	r.report(err)
-	if v.Days = dayCounts(days); len(days) > 0 {
-		v.Chart = newChart("all", "Redirects per day", days)
-	}
+	v.Days = dayCounts(counted.Days)
+	v.Chart = newChart("all", "Redirects per day", counted.Days)
 	return v
 }
 
-// report logs that something is left out of a page.
+// report logs that hits are missing on a page.
 func (r *request) report(err error) {
 	if err != nil {
 		r.page.logger.Warn("hits are left out of the links page", zap.Error(err))
 	}
 }
 
-// FirstBroken are the first of the rules that are answered with an error.
+// FirstBroken are the first rules that are answered with an error.
 func (v home) FirstBroken() []live.BrokenRule {
 	return v.State.Broken[:min(len(v.State.Broken), 5)]
 }

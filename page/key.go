@@ -13,33 +13,33 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// mostLeads is how many other ways to its destination the page of a key lists.
+// mostLeads is how many other ways to its destination a key's page lists.
 const mostLeads = 100
 
 // keyPage is the page of a key.
 type keyPage struct {
 	layout
 	Rule     *rule  `json:"rule"`
-	ShortURL string `json:"short_url,omitempty"` // none of a template
+	ShortURL string `json:"short_url,omitempty"` // none for a template
 	// Outcome says where the short URL leads, and why.
 	Outcome *show.Outcome `json:"outcome,omitempty"`
-	// Chain are, of a template, the rules that a request matches one after the other.
+	// Chain are, for a template, the rules that a request matches, in order.
 	Chain []*rule `json:"chain,omitempty"`
-	// Leads are the other ways to where it leads, MoreLeads tells that there are more.
+	// Leads are the other ways to the destination; MoreLeads says that there are more.
 	Leads     []show.Lead `json:"leads,omitempty"`
 	MoreLeads bool        `json:"more_leads,omitempty"`
-	Hits      *keyHits    `json:"hits,omitempty"` // nil where they cannot be read
+	Hits      *keyHits    `json:"hits,omitempty"` // nil if they cannot be read
 	Days      []day       `json:"days,omitempty"`
 	Digest    string      `json:"digest"`
 
 	Chart *chart  `json:"-"`
 	QR    *qrCode `json:"-"`
-	// WhyNot says why the rule cannot be edited here, "" where it can.
+	// WhyNot says why the rule cannot be edited here, or is empty.
 	WhyNot string `json:"-"`
 	Notice string `json:"-"` // what an edit has come to
 }
 
-// keyHits say how often a link was used, and when last.
+// keyHits are how often a link was used, and when last.
 type keyHits struct {
 	Count uint64    `json:"count"`
 	Last  time.Time `json:"last,omitzero"`
@@ -69,8 +69,8 @@ func (r *request) keyPage(key string) view {
 	} else {
 		v.ShortURL = r.shortURL(found.Key)
 		v.QR, _ = newQRCode(v.ShortURL) // a longer one has none
-		outcome := show.OutcomeOf(serving.Ruleset, show.Ask(v.ShortURL, r.origin()), true)
-		r.links.LocateExplained(r.Context(), serving, outcome.Explanation, &found)
+		outcome := show.Explain(serving.Listed(), show.Ask(v.ShortURL, r.origin()))
+		r.links.Locate(r.Context(), serving, append(outcome.Rules(), &found)...)
 		v.Outcome, v.Rule = &outcome, ruleOf(found)
 		v.addLeads(r)
 	}
@@ -90,8 +90,8 @@ func (r *request) keyPage(key string) view {
 	return v
 }
 
-// locatedChain returns a rule with variables, and those that a request matches from it on, with
-// their places.
+// locatedChain returns a rule with variables, and the rules that a request matches from it on, with
+// their positions.
 func (r *request) locatedChain(serving *live.Loaded, first resolver.Rule) (*rule, []*rule) {
 	chain := serving.Ruleset.Chain(first.Key)
 	all := []*resolver.Rule{&first}
@@ -106,7 +106,7 @@ func (r *request) locatedChain(serving *live.Loaded, first resolver.Rule) (*rule
 	return ruleOf(first), met
 }
 
-// addLeads adds the other ways to where a key leads.
+// addLeads adds the other ways to the destination of a key.
 func (v *keyPage) addLeads(r *request) {
 	if v.Outcome.Destination == "" {
 		return
@@ -115,7 +115,7 @@ func (v *keyPage) addLeads(r *request) {
 	case r.page.leads <- struct{}{}:
 		defer func() { <-r.page.leads }()
 	default:
-		v.MoreLeads = true // they can be searched
+		v.MoreLeads = true // a search lists them
 		return
 	}
 	leads, err := r.leadsTo(v.Outcome.Destination)
@@ -141,12 +141,12 @@ func (r *request) noSuchKey(key string) view {
 	return v
 }
 
-// noticeOf says what an edit has come to that a browser was redirected after.
+// noticeOf returns the result of an edit after which a browser was redirected.
 func noticeOf(done string) string {
-	return map[string]string{"saved": "Saved.", "made": "The link is there now."}[done]
+	return map[string]string{"saved": "Saved.", "made": "The link now exists."}[done]
 }
 
-// whyNotWritable says why the user cannot edit, "" for a user who can.
+// whyNotWritable says why the user cannot edit; "" if the user can.
 func (r *request) whyNotWritable() string {
 	if why := r.page.whyNoEdits(r.user); why != "" {
 		return why
@@ -157,7 +157,7 @@ func (r *request) whyNotWritable() string {
 	return ""
 }
 
-// With returns the path of the page, below the root, with a query.
+// With returns the path of the page with a query, relative to the root.
 func (v keyPage) With(query string) string { return keyPathWith(v.Rule.Key, query) }
 
 func (keyPage) template() string { return "key" }
@@ -166,7 +166,7 @@ func (v keyPage) text(w io.Writer) {
 	v.Rule.line(w)
 	if v.Outcome != nil {
 		fmt.Fprintln(w, v.Outcome)
-		_ = show.WriteExplanation(w, *v.Outcome) // a buffer takes all
+		_ = show.WriteExplanation(w, *v.Outcome) // a buffer cannot fail
 	}
 	for _, met := range v.Chain {
 		fmt.Fprintf(w, "  matches %s, which leads to %s\n", met.Key, met.To)

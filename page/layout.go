@@ -8,28 +8,28 @@ import (
 	"strings"
 )
 
-// layout is what all views have in common.
+// layout is common to all views.
 type layout struct {
-	// Root leads from the page that is shown to the start page, as a relative reference: the browser
-	// knows its own URL, whatever proxies and handlers have cut from it.
+	// Root leads from the shown page to the start page, as a relative reference: the browser knows
+	// its own URL, whatever proxies and handlers have stripped from it.
 	Root string `json:"-"`
 	// Title is the heading.
 	Title string `json:"-"`
-	// Handler is the name of the handler whose links these are, User that of who reads.
+	// Handler is the name of the handler of the links, User that of the reader.
 	Handler string `json:"-"`
 	User    string `json:"-"`
-	// MayWrite tells that the user may edit.
+	// MayWrite says that the user may edit.
 	MayWrite bool `json:"-"`
-	// Query is what the search box holds. IsFinding tells that the box has the focus, and finds as one
-	// types.
+	// Query is the content of the search box. IsFinding says that the box has the focus, and
+	// searches as one types.
 	Query     string `json:"-"`
 	IsFinding bool   `json:"-"`
 	// Status is that of the answer, 0 for 200.
 	Status int `json:"-"`
 }
 
-// newLayout returns the layout of a page at the path of a request. A slash that is percent-encoded
-// there is no level for browsers.
+// newLayout returns the layout of a page at the path of a request. For browsers, a percent-encoded
+// slash in it does not begin a segment.
 func (p *Page) newLayout(r *http.Request) layout {
 	root := "./"
 	if n := strings.Count(r.URL.EscapedPath(), "/") - strings.Count(p.Path, "/") - 1; n > 0 {
@@ -38,7 +38,7 @@ func (p *Page) newLayout(r *http.Request) layout {
 	return layout{Root: root}
 }
 
-// layout returns the layout of the page that is asked for.
+// layout returns the layout of the requested page.
 func (r *request) layout() layout {
 	l := r.page.newLayout(r.Request)
 	l.Handler, l.User, l.MayWrite = r.links.UniqueName, r.user, r.page.mayWrite(r.user)
@@ -53,7 +53,7 @@ func (l layout) status() int {
 	return l.Status
 }
 
-// keyPath returns the path of a key's page, below the root.
+// keyPath returns the path of a key's page, relative to the root.
 func keyPath(key string) string {
 	if !isClean("/key/"+key) || strings.HasSuffix(key, "/") {
 		return "key/?key=" + url.QueryEscape(key)
@@ -74,7 +74,7 @@ func keyPathWith(key, query string) string {
 	return path + "?" + query
 }
 
-// message is a view that says something, and nothing else.
+// message is a view that is only a text.
 type message struct {
 	layout
 	Text string `json:"error"`
@@ -91,21 +91,21 @@ func (m message) text(w io.Writer) {
 	}
 }
 
-// failure is the view of a request that cannot be answered.
+// failure returns the view of a request that cannot be answered.
 func failure(l layout, status int, text string) message {
 	l.Status, l.Title = status, http.StatusText(status)
 	return message{layout: l, Text: text}
 }
 
-// notFound is the view of what is not there.
+// notFound returns the view of a page that does not exist.
 func notFound(l layout, text string) message { return failure(l, http.StatusNotFound, text) }
 
-// noName is the view for those who have no name.
+// noName returns the view for users without a name.
 func noName(l layout) message {
 	m := failure(l, http.StatusForbidden,
-		"This page is for those alone whom Caddy knows by name, and you have none here.")
-	m.Title = "Nobody is signed in"
-	m.Help = "Who runs this server puts basic_auth, forward_auth or another provider of " +
-		"authentication in front of shortlink_page; with \"read everyone\" all may read."
+		"This page is only for users whom Caddy knows by name, and you are not signed in.")
+	m.Title = "You are not signed in"
+	m.Help = "To change that, put basic_auth, forward_auth or another provider of " +
+		"authentication in front of shortlink_page; with \"read everyone\", anybody may read."
 	return m
 }

@@ -22,7 +22,7 @@ type missing struct {
 	Text string `json:"error"`
 	// Suggestions are the links that were perhaps meant.
 	Suggestions []suggestion `json:"suggestions,omitempty"`
-	// NewLink is where a link of this key can be made, "" for who may not.
+	// NewLink is where a link with this key can be created; empty if the user may not.
 	NewLink string `json:"-"`
 }
 
@@ -43,17 +43,17 @@ func (v missing) text(w io.Writer) {
 
 // addSuggestions adds the links that a request for a path perhaps meant, and where they stand.
 func (v *missing) addSuggestions(links *live.RunningRuleset, path, below string) {
-	for _, key := range links.Suggest(path, mostSuggested) {
-		v.Suggestions = append(v.Suggestions, suggestion{key, below + "/" + key})
+	for _, rule := range links.Suggest(path, mostSuggested) {
+		v.Suggestions = append(v.Suggestions, suggestion{rule.Key, below + "/" + rule.Key})
 	}
 }
 
-// publicMiss is missing for everybody: it lies at any path, and has its style with it.
+// publicMiss is missing for everybody: it is shown at any path, and includes its style.
 type publicMiss struct{ missing }
 
 func (publicMiss) template() string { return "miss" }
 
-// policyOfMisses lets the answer to an unmatched path have a style that comes with it.
+// policyOfMisses allows the style that is included.
 const policyOfMisses = "default-src 'none'; style-src data:; form-action 'none'; " +
 	"base-uri 'none'; frame-ancestors 'none'"
 
@@ -66,7 +66,7 @@ func (p *Page) answerMiss(w http.ResponseWriter, r *http.Request) error {
 	v.Title, v.Text = "No such link", "There is no link "+r.URL.Path+" here."
 	links, err := p.ruleset(r.Host)
 	if err != nil {
-		p.logger.Debug("no links can be suggested", zap.Error(err)) // who starts Caddy was told
+		p.logger.Debug("no links can be suggested", zap.Error(err)) // reported when Caddy started
 		return p.write(w, r, v)
 	}
 	before := stripped(r)

@@ -20,20 +20,20 @@ func init() {
 	caddy.RegisterModule(new(Page))
 }
 
-// Page is the links page: it lets people find, understand, make and mend the links of a shortlink
-// handler in a browser.
+// Page is the links page, on which people find, understand, create and edit the links of a
+// shortlink handler in a browser.
 //
-// It answers requests below its path, `/.links` by default, and passes all others on. Who may read
-// is everybody whom Caddy knows by name: put `basic_auth`, `forward_auth` or another provider of
+// It answers requests below its path, `/.links` by default, and passes all others on. Every user
+// whom Caddy knows by name may read it: put `basic_auth`, `forward_auth` or another provider of
 // authentication in front of it. A request without a name is answered with status 403.
 //
-// Below the path lie: the start page with a search box (`?q=`), `key/<key>` for each rule, `new`,
+// Below the path are: the start page with a search box (`?q=`), `key/<key>` for each rule, `new`,
 // `try?url=`, `export.json`, `export.csv` and `opensearch.xml`. A client that prefers
 // `application/json` gets JSON, and one that asks for no HTML plain text.
 //
-// Edits take the way of the admin endpoint: into the first source that can be written to, with all
-// checks, and only where nobody has changed the rule meanwhile. One that leads other links
-// elsewhere shows which, and waits for a second click.
+// Edits work like those of the admin endpoint: they go to the first source that can be written to,
+// with all checks, and only if nobody has changed the rule meanwhile. An edit that changes other
+// links shows which, and waits for a second click.
 type Page struct {
 	// The name of the shortlink handler whose links these are. Default: the only one there is, or the
 	// only one at the host that a request is for.
@@ -62,8 +62,8 @@ type Page struct {
 	ctx    caddy.Context
 	logger *zap.Logger
 	csrf   *http.CrossOriginProtection
-	// searches and exports hold a value for each request that reads all rules. Without a name anybody
-	// could ask for many at once.
+	// searches, leads and exports hold a value for each request that reads all rules, to limit
+	// their number.
 	searches, leads, exports chan struct{}
 }
 
@@ -112,7 +112,7 @@ func (p *Page) Provision(ctx caddy.Context) error {
 		if p.keepFree() == nil {
 			return
 		}
-		// handlers of other sites may be told later than this page that Caddy has started
+		// handlers of other sites may learn later than this page that Caddy has started
 		timer := time.AfterFunc(time.Second, func() {
 			if err := p.keepFree(); err != nil {
 				p.logger.Error("the links page has no links to show", zap.Error(err))
@@ -122,7 +122,7 @@ func (p *Page) Provision(ctx caddy.Context) error {
 	})
 }
 
-// check returns what is wrong with the options.
+// check returns the errors of the options.
 func (p *Page) check() error {
 	var errs []error
 	for _, o := range p.options() {
@@ -133,25 +133,25 @@ func (p *Page) check() error {
 	return errors.Join(errs...)
 }
 
-// keepFree has the handler warn of rules that answer the page. The error says that the handler is
-// not there.
+// keepFree makes the handler warn of rules that answer the page. It returns an error if there is no
+// such handler.
 func (p *Page) keepFree() error {
 	rs, err := p.ruleset("")
 	if p.HandlerName == "" && len(live.RunningIn(p.ctx)) > 1 {
-		return nil // the hosts of requests will tell
+		return nil // it depends on the hosts of requests
 	}
 	if err != nil {
 		return err
 	}
 	rs.KeepFree(p.ctx, p.Path)
 	if p.Misses {
-		rs.Suggest("anything", 1) // the first call has the index made
+		rs.Suggest("anything", 1) // the first call makes the index
 	}
 	return nil
 }
 
-// ruleset returns the ruleset whose page this is: without a name the only one, or the only one that
-// answers at a host. An edit of the configuration can put another one into its place at any time.
+// ruleset returns the ruleset of this page: without a name the only one, or the only one that
+// answers at a host. An edit of the configuration can replace it at any time.
 func (p *Page) ruleset(host string) (*live.RunningRuleset, error) {
 	all := live.RunningIn(p.ctx)
 	if here := answering(all, host); p.HandlerName == "" && len(here) == 1 {
@@ -163,25 +163,25 @@ func (p *Page) ruleset(host string) (*live.RunningRuleset, error) {
 	if err := live.CheckPage(p.HandlerName, all.Names()); err != nil {
 		return nil, err
 	}
-	return nil, fmt.Errorf("shortlink_page takes the name of a shortlink handler, as there is not "+
+	return nil, fmt.Errorf("shortlink_page needs the name of a shortlink handler, because there is not "+
 		"just one; write handler <name> into its block; there are: %s", strings.Join(all.Names(), ", "))
 }
 
 // ServeHTTP answers a request for the page, and passes others on.
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
-	rest, place := p.locate(r.URL.Path)
-	isClean := place != unclean && arrivedClean(r)
+	rest, where := p.locate(r.URL.Path)
+	isClean := where != unclean && arrivedClean(r)
 	switch {
-	case place == outside && !p.Misses:
+	case where == outside && !p.Misses:
 		return next.ServeHTTP(w, r)
-	case place == outside && isClean:
+	case where == outside && isClean:
 		return p.answerMiss(w, r)
 	}
 	setHeaders(w.Header())
 	switch {
 	case !isClean:
 		return p.write(w, r, notFound(p.newLayout(r), "There is no such page."))
-	case place == withoutSlash || rest == "" && !strings.HasSuffix(askedURL(r).EscapedPath(), "/"):
+	case where == withoutSlash || rest == "" && !strings.HasSuffix(askedURL(r).EscapedPath(), "/"):
 		return redirectBelow(w, r)
 	}
 	return p.serve(w, r, rest)

@@ -49,15 +49,15 @@ func shortened(text string, most int) string {
 	return text
 }
 
-// absolute returns the URL of a page below the root, as the client sees it. Where the path was
-// rewritten on its way to the handler it cannot be known, and is that of the handler.
+// absolute returns the URL of a page below the root, as the client sees it. If the path was
+// rewritten on its way to the handler, the URL is as the handler sees it.
 func (r *request) absolute(below string) string {
 	scheme, host := client.Origin(r.Request)
 	return scheme + "://" + host + stripped(r.Request) + r.page.Path + "/" + below
 }
 
-// stripped returns what was cut from the beginning of a request's path before it came here, as by
-// handle_path.
+// stripped returns the prefix that was stripped from a request's path before it reached the page,
+// for example by handle_path.
 func stripped(r *http.Request) string {
 	before, found := strings.CutSuffix(askedURL(r).EscapedPath(), r.URL.EscapedPath())
 	if !found {

@@ -361,7 +361,7 @@ func TestWithSeveralHandlersEachPageShowsItsOwn(t *testing.T) {
 }
 
 func TestARuleThatHidesThePageIsAWarningWhereverItIsChecked(t *testing.T) {
-	const want = "the rule answers /.links, which the links page does not get then; put a rule " +
+	const want = "the rule answers /.links, so the links page does not get it; put a rule " +
 		`".links pass" beside it`
 	file := filepath.Join(t.TempDir(), "links.json")
 	testcaddy.Write(t, file, `{"{x}": "https://search.test/?q={x}"}`)
@@ -395,9 +395,9 @@ func TestTheLogWarnsOfRulesThatHideThePage(t *testing.T) {
 func TestTheLogSaysWhereAPageIsInTheWay(t *testing.T) {
 	for name, tt := range map[string]struct{ block, want string }{
 		"behind it stands another": {"shortlink\nshortlink_page {\nmisses\n}\nrespond x",
-			"the handlers behind it are never asked"},
+			"the handlers after it are never reached"},
 		"another is in its route": {"route {\nshortlink\nshortlink_page {\nmisses\n}\nrespond x\n}",
-			"the handlers behind it are never asked"},
+			"the handlers after it are never reached"},
 		"it is last":           {"route {\nrespond /x x\nshortlink\nshortlink_page {\nmisses\n}\n}", ""},
 		"it has a matcher":     {"shortlink\nshortlink_page /a/* {\nmisses\n}\nrespond x", ""},
 		"it leaves others be":  {"shortlink\nshortlink_page\nrespond x", ""},

@@ -12,16 +12,17 @@ import (
 )
 
 const (
-	// quietZone is how many modules around a QR code stay white, so that it is found.
+	// quietZone is the white border of a QR code, in modules, which readers need.
 	quietZone = 4
-	// mostBytes is what a code is made of at most: cameras miss finer ones, which take long to make.
+	// mostBytes is the maximum length of the URL: cameras cannot read finer codes, which also take
+	// long to make.
 	mostBytes = 1000
-	// pngSide is about how many pixels a side of a PNG has: enough for print.
+	// pngSide is about the side of a PNG in pixels: enough for print.
 	pngSide = 1024
 )
 
-// qrCode is the QR code of a URL. Its modules are dark on white whatever the page's colors are:
-// not every reader sees the reverse.
+// qrCode is the QR code of a URL. Its modules are dark on white in any colour scheme: not every
+// reader accepts the reverse.
 type qrCode struct {
 	URL     string
 	modules image.Image
@@ -31,7 +32,7 @@ type qrCode struct {
 func newQRCode(url string) (*qrCode, error) {
 	url = percentEncoded(url)
 	if len(url) > mostBytes {
-		return nil, fmt.Errorf("the URL has %d bytes, but a QR code is made of at most %d", len(url),
+		return nil, fmt.Errorf("the URL has %d bytes, but a QR code has at most %d", len(url),
 			mostBytes)
 	}
 	modules, err := qr.Encode(url, qr.M, qr.Auto)
@@ -41,7 +42,8 @@ func newQRCode(url string) (*qrCode, error) {
 	return &qrCode{url, modules}, nil
 }
 
-// percentEncoded encodes what is no printable ASCII: readers disagree about the charset of a code.
+// percentEncoded encodes everything but printable ASCII: readers disagree about the charset of a
+// code.
 func percentEncoded(url string) string {
 	var b strings.Builder
 	for i := range len(url) {
@@ -54,10 +56,10 @@ func percentEncoded(url string) string {
 	return b.String()
 }
 
-// Side returns how many modules a side has, with the quiet zone.
+// Side returns the number of modules of a side, including the quiet zone.
 func (q *qrCode) Side() int { return q.modules.Bounds().Dx() + 2*quietZone }
 
-// dark tells whether a module is dark, counted with the quiet zone.
+// dark reports whether a module is dark; coordinates include the quiet zone.
 func (q *qrCode) dark(x, y int) bool {
 	at := image.Pt(x-quietZone, y-quietZone)
 	return at.In(q.modules.Bounds()) && q.modules.At(at.X, at.Y) == color.Black

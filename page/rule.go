@@ -33,7 +33,7 @@ func ruleOf(r resolver.Rule) *rule {
 	}
 }
 
-// Flags are the words that a rule has beside its destination.
+// Flags are the words that a rule has besides its destination.
 func (r rule) Flags() (flags []string) {
 	if r.Status != 0 {
 		flags = append(flags, fmt.Sprint(r.Status))
@@ -55,7 +55,7 @@ func (r rule) line(w io.Writer) {
 	fmt.Fprintln(w, strings.Join(append([]string{r.Key, r.To}, r.Flags()...), " "))
 }
 
-// servingRule returns the rule that serves for a key, in any spelling of that.
+// servingRule returns the rule that serves for a key, in any spelling.
 func servingRule(ruleset *resolver.Ruleset, key string) (resolver.Rule, bool) {
 	number, ok := ruleset.NumberOf(key)
 	if !ok {
@@ -73,14 +73,14 @@ func writtenAs(r resolver.Rule) []string {
 	}
 	var b strings.Builder
 	if rulefile.Write(&b, rulefile.CSV, slices.Values([]resolver.Rule{r})) == nil {
-		_, line, _ := strings.Cut(b.String(), "\n") // behind the header
+		_, line, _ := strings.Cut(b.String(), "\n") // after the header
 		lines = append(lines, strings.TrimSpace(line))
 	}
 	return lines
 }
 
 // origin returns scheme and host of short URLs: those of the option origin, those that the client
-// has asked for where the handler answers them, or a host of the handler's site.
+// has requested if the handler answers them, or a host of the handler's site.
 func (r *request) origin() string {
 	if r.links.Options.Origin != "" {
 		return r.links.SiteOrigin()
@@ -96,7 +96,7 @@ func (r *request) origin() string {
 	return origin
 }
 
-// answering returns the handlers of which the sites can be asked for at a host, all for none.
+// answering returns the handlers whose sites answer at a host; all if the host is empty.
 func answering(all live.Running, host string) (some live.Running) {
 	for _, one := range all {
 		if host == "" || answers(one.Site.Hosts, host) {
@@ -106,7 +106,7 @@ func answering(all live.Running, host string) (some live.Running) {
 	return some
 }
 
-// answers reports whether a site of some hosts, none for any, can be asked for at a host.
+// answers reports whether a site with some hosts, none for any, answers at a host.
 func answers(hosts []string, host string) bool {
 	name, _, err := net.SplitHostPort(host)
 	if err != nil {

@@ -17,35 +17,35 @@ import (
 // mostFound is how many links a page of a search has.
 const mostFound = 100
 
-// search is what a search has found.
+// search is the result of a search.
 type search struct {
 	layout
 	Text string `json:"query"`
-	// About says in a sentence what is listed.
+	// About describes the list in a sentence.
 	About string     `json:"-"`
 	Rules []foundKey `json:"rules"`
-	// Next is the key behind which the next page begins, "" on the last one.
+	// Next is the key after which the next page begins, "" on the last one.
 	Next string `json:"next,omitempty"`
-	// Late tells that the time was up before all rules were looked at.
+	// Late says that the time was up before all rules were searched.
 	Late bool `json:"narrow_it_down,omitempty"`
-	// New is a key that a new link can have.
+	// New is a key for a new link.
 	New string `json:"-"`
 }
 
-// foundKey is a rule that was found, and what else there is to say of it.
+// foundKey is a rule that was found.
 type foundKey struct {
 	rule
-	// Path is, in a search for a destination, what to ask for.
+	// Path is, in a search for a destination, the path to request.
 	Path string `json:"path,omitempty"`
 	// Last is, in a search for unused links, when the rule was last needed; zero for never.
 	Last time.Time `json:"last,omitzero"`
 }
 
-// search waits for its turn, and searches.
+// search searches when it is its turn.
 func (r *request) search() view {
 	turns := r.page.searches
 	if strings.HasPrefix(strings.TrimSpace(r.URL.Query().Get("q")), "to:") {
-		turns = r.page.leads // which take longer
+		turns = r.page.leads // these take longer
 	}
 	select {
 	case turns <- struct{}{}:
@@ -56,7 +56,7 @@ func (r *request) search() view {
 	}
 }
 
-// searchNow finds links by a text, by where they lead, or by how long nobody has needed them.
+// searchNow finds links by a text, by destination, or by how long nobody has needed them.
 func (r *request) searchNow() view {
 	text := strings.TrimSpace(r.URL.Query().Get("q"))
 	text = strings.TrimPrefix(text, r.origin()+"/") // of a short URL
@@ -91,7 +91,7 @@ func (r *request) searchNow() view {
 
 // searchTarget lists the links that lead to a URL.
 func (r *request) searchTarget(v search, target, after string) view {
-	v.About = "Links that lead to " + target + ", through others or by themselves."
+	v.About = "Links that lead to " + target + ", directly or through others."
 	leads, err := r.leadsTo(target)
 	if err != nil {
 		return failure(r.layout(), http.StatusBadRequest, "to: takes a URL or a path: "+err.Error()+".")
@@ -118,7 +118,7 @@ func (r *request) leadsTo(target string) (show.Leads, error) {
 	return show.LeadsTo(r.links.Serving().Ruleset, target, r.links.SiteOrigin(), r.hosts(), false)
 }
 
-// hosts returns the hosts at which the links answer.
+// hosts returns the hosts of the links.
 func (r *request) hosts() []string {
 	if r.links.Options.Origin != "" {
 		return nil
@@ -139,8 +139,8 @@ func (r *request) searchUnused(v search, duration, after string) view {
 		return failure(r.layout(), http.StatusServiceUnavailable, err.Error())
 	}
 	note := list.HideUsed(time.Now().Add(-unused))
-	v.About = "Links that nobody has needed for " + duration + ", neither themselves nor through " +
-		"another one that leads there."
+	v.About = "Links that nobody has needed for " + duration + ", directly or through " +
+		"another link."
 	if note != "" {
 		v.About += " Note: " + note + "."
 	}
@@ -148,10 +148,10 @@ func (r *request) searchUnused(v search, duration, after string) view {
 	return v
 }
 
-// unusedTime is how long a page of unused links may take to be found.
+// unusedTime is how long a page of unused links may take.
 const unusedTime = 250 * time.Millisecond
 
-// addListed adds the rules that are in a list of hits, in the order of their keys, behind one.
+// addListed adds the rules in a list of hits, sorted by key, after one key.
 func (v *search) addListed(r *request, list *hits.List, after string) {
 	for end := time.Now().Add(unusedTime); ; {
 		found := r.links.Search(r.Context(), "", after, mostFound)
@@ -184,7 +184,7 @@ func (v *search) addListed(r *request, list *hits.List, after string) {
 
 func (search) template() string { return "search" }
 
-// NextPage returns the URL of the next page, below the root.
+// NextPage returns the URL of the next page, relative to the root.
 func (v search) NextPage() string {
 	return v.Root + "?q=" + url.QueryEscape(v.Text) + "&after=" + url.QueryEscape(v.Next)
 }
@@ -194,9 +194,9 @@ func (v search) text(w io.Writer) {
 		found.line(w)
 	}
 	if v.Late {
-		fmt.Fprintln(w, "The time was up before all rules were looked at; narrow it down.")
+		fmt.Fprintln(w, "The search took too long and may have missed rules; narrow it down.")
 	}
 	if v.Next != "" {
-		fmt.Fprintf(w, "There are more: ask again with &after=%s\n", url.QueryEscape(v.Next))
+		fmt.Fprintf(w, "There are more: request them with &after=%s\n", url.QueryEscape(v.Next))
 	}
 }

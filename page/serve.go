@@ -9,19 +9,19 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/live"
 )
 
-// request is a request for the page, and what is known of it.
+// request is a request for the page, with what was looked up for it.
 type request struct {
 	*http.Request
 	page  *Page
 	links *live.RunningRuleset
 	rest  string // of the path, below the page's
-	user  string // the name of who asks, "" for nobody
+	user  string // the user's name, or ""
 }
 
 // serve answers a request for what lies below the page's path.
 func (p *Page) serve(w http.ResponseWriter, r *http.Request, rest string) error {
 	if name, isAsset := strings.CutPrefix(rest, "assets/"); isAsset {
-		return serveAsset(w, r, name) // for all: who is turned away sees a page, too
+		return serveAsset(w, r, name) // for all: a refusal is a page, too
 	}
 	user := p.userOf(r)
 	if !p.mayRead(user) {
@@ -52,7 +52,7 @@ func (p *Page) serve(w http.ResponseWriter, r *http.Request, rest string) error 
 	return p.write(w, r, req.get())
 }
 
-// get returns the view that a GET asks for.
+// get returns the view for a GET.
 func (r *request) get() view {
 	key, isKey := r.key()
 	switch {
@@ -63,7 +63,7 @@ func (r *request) get() view {
 	case r.rest == "new":
 		return r.newForm()
 	case r.rest == "try":
-		return r.try()
+		return r.tryPage()
 	case !isKey:
 		return notFound(r.layout(), "There is no such page.")
 	case r.URL.Query().Has("edit"):
@@ -74,7 +74,7 @@ func (r *request) get() view {
 	return r.keyPage(key)
 }
 
-// post makes the edit that a POST asks for, or returns what has to be clear before that.
+// post makes the edit of a POST, or returns the view to answer first.
 func (r *request) post(h http.Header) view {
 	if err := r.page.csrf.Check(r.Request); err != nil {
 		return failure(r.layout(), http.StatusForbidden,
@@ -107,23 +107,23 @@ func (r *request) post(h http.Header) view {
 // formType is the content type of a form.
 const formType = "application/x-www-form-urlencoded"
 
-// mostForm is the largest form. A key, a destination and the rule that there was have up to 65,535
-// bytes each, and thrice as many where a form encodes them.
+// mostForm is the maximum size of a form. A key, a destination and the previous rule have up to
+// 65,535 bytes each, and three times as many when a form encodes them.
 const mostForm = 1 << 20
 
 // whyNoEdits says why a user may not edit.
 func (p *Page) whyNoEdits(user string) string {
 	if p.Write == writeNobody {
-		return "this page is set up to show links, not to change them (write nobody)"
+		return "this page only shows links (write nobody)"
 	}
 	if user == "" {
-		return "only those may edit whom Caddy knows by name"
+		return "only users whom Caddy knows by name may edit"
 	}
 	return ""
 }
 
-// key returns the key that the path names, as its rule or its author spells it. A key that would
-// make a path unclean, such as a//b, comes as the query parameter key of the path key/.
+// key returns the key in the path, as its rule or its author spells it. A key that would make a
+// path unclean, such as a//b, is the query parameter key of the path key/.
 func (r *request) key() (key string, ok bool) {
 	key, ok = strings.CutPrefix(r.rest, "key/")
 	if ok && key == "" {
@@ -132,7 +132,7 @@ func (r *request) key() (key string, ok bool) {
 	return key, ok && key != ""
 }
 
-// pictureOf returns the key whose QR code is asked for as a PNG.
+// pictureOf returns the key whose QR code is requested as a PNG.
 func (r *request) pictureOf() (key string, ok bool) {
 	key, ok = r.key()
 	return key, ok && r.URL.Query().Get("qr") == "png"

@@ -8,34 +8,34 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/show"
 )
 
-// try explains any URL.
-type try struct {
+// tryView explains any URL.
+type tryView struct {
 	layout
 	URL string `json:"url"`
-	// Outcome says where the URL leads, and why; nil where none was given.
+	// Outcome says where the URL leads, and why; nil without a URL.
 	Outcome *show.Outcome `json:"outcome,omitempty"`
 }
 
-// try returns the page that explains the URL of its query.
-func (r *request) try() view {
-	v := try{layout: r.layout(), URL: strings.TrimSpace(r.URL.Query().Get("url"))}
+// tryPage returns the page that explains the URL in its query.
+func (r *request) tryPage() view {
+	v := tryView{layout: r.layout(), URL: strings.TrimSpace(r.URL.Query().Get("url"))}
 	v.Title = "Try a URL"
 	if v.URL != "" {
 		serving := r.links.Serving()
-		outcome := show.OutcomeOf(serving.Ruleset, show.Ask(v.URL, r.origin()), true)
-		r.links.LocateExplained(r.Context(), serving, outcome.Explanation)
+		outcome := show.Explain(serving.Listed(), show.Ask(v.URL, r.origin()))
+		r.links.Locate(r.Context(), serving, outcome.Rules()...)
 		v.Outcome = &outcome
 	}
 	return v
 }
 
-func (try) template() string { return "try" }
+func (tryView) template() string { return "try" }
 
-func (v try) text(w io.Writer) {
+func (v tryView) text(w io.Writer) {
 	if v.Outcome == nil {
 		fmt.Fprintln(w, "The URL is missing; write try?url=<percent-encoded URL>")
 		return
 	}
 	fmt.Fprintln(w, v.Outcome)
-	_ = show.WriteExplanation(w, *v.Outcome) // a buffer takes all
+	_ = show.WriteExplanation(w, *v.Outcome) // a buffer cannot fail
 }

@@ -20,18 +20,18 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 )
 
-// view is what an answer shows: as HTML by a template, as JSON by its exported fields that have a
-// name there, or as text.
+// view is the content of an answer: as HTML by a template, as JSON by its exported fields with
+// names, or as text.
 type view interface {
 	status() int
-	template() string // of its name
+	template() string // the name
 	text(w io.Writer) // for people at a terminal
 }
 
-// redirectingView is a view after an edit: browsers are sent to a page that can be read again.
+// redirectingView is a view after an edit: browsers are redirected to a page that can be reloaded.
 type redirectingView interface {
 	view
-	location() string // as a relative reference
+	location() string // a relative reference
 }
 
 //go:embed templates/*.html
@@ -40,11 +40,12 @@ var templateFiles embed.FS
 //go:embed assets
 var assets embed.FS
 
-// templates are those of all views. Each begins with "head" and ends with "foot" of layout.html.
+// templates are the templates of all views. Each begins with "head" and ends with "foot" of
+// layout.html.
 var templates = template.Must(
 	template.New("").Funcs(functions).ParseFS(templateFiles, "templates/*.html"))
 
-// functions are those that templates call.
+// functions are the functions of templates.
 var functions = template.FuncMap{
 	"keyPath": keyPath,
 	"asset":   assetURL,
@@ -59,10 +60,10 @@ var functions = template.FuncMap{
 	"styleOfMisses": styleOfMisses,
 }
 
-// mostShown is how many bytes of a key or URL are shown: copies and forms have all of it.
+// mostShown is how many bytes of a key or URL are shown. Copies and forms have all of it.
 const mostShown = 500
 
-// short returns a text as it can be shown, the beginning alone where it is long.
+// short returns a text for display, shortened if it is long.
 func short(text string) string {
 	text = printable.Text(text)
 	if len(text) <= mostShown {
@@ -103,12 +104,12 @@ func (p *Page) write(w http.ResponseWriter, r *http.Request, v view) error {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		out := printable.NewWriter(&b)
 		v.text(out)
-		_ = out.Close() // a buffer takes all
+		_ = out.Close() // a buffer cannot fail
 	}
 	return send(w, r, v.status(), b.Bytes())
 }
 
-// send sends a body, or for HEAD its length alone.
+// send sends a body, or only its length for HEAD.
 func send(w http.ResponseWriter, r *http.Request, status int, body []byte) error {
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
@@ -119,7 +120,7 @@ func send(w http.ResponseWriter, r *http.Request, status int, body []byte) error
 	return err
 }
 
-// form is a form that a view can be written in.
+// form is a representation of a view.
 type form int
 
 const (
@@ -128,8 +129,8 @@ const (
 	formJSON
 )
 
-// preferred returns the form that the lines of Accept (RFC 9110 12.5.1) prefer: text, unless HTML
-// or JSON is named with a higher weight.
+// preferred returns the form that Accept (RFC 9110 12.5.1) prefers: text, unless HTML or JSON has a
+// higher weight.
 func preferred(accept []string) form {
 	best, weight := formText, 0.0
 	names := map[string]form{
@@ -155,7 +156,7 @@ func preferred(accept []string) form {
 	return best
 }
 
-// serveAsset answers with a file of the page, which never changes under its URL.
+// serveAsset answers with a file of the page, whose URL changes with its content.
 func serveAsset(w http.ResponseWriter, r *http.Request, name string) error {
 	content, err := assets.ReadFile("assets/" + name)
 	kind, known := map[string]string{
@@ -181,7 +182,7 @@ func serveAsset(w http.ResponseWriter, r *http.Request, name string) error {
 	return send(w, r, http.StatusOK, content)
 }
 
-// assetURL returns the URL of a file of the page, below its root.
+// assetURL returns the URL of a file of the page, relative to its root.
 func assetURL(root, name string) (string, error) {
 	content, err := assets.ReadFile("assets/" + name)
 	return root + "assets/" + name + "?v=" + versionOf(content), err
@@ -193,11 +194,11 @@ func versionOf(content []byte) string {
 	return fmt.Sprintf("%x", sum.Sum64())
 }
 
-// visibleLines is [printable.Text] for a text of several lines.
+// visibleLines is [printable.Text] for several lines.
 func visibleLines(text string) string {
 	var b strings.Builder
 	w := printable.NewWriter(&b)
-	_, _ = io.WriteString(w, text) // a builder takes all
+	_, _ = io.WriteString(w, text) // a builder cannot fail
 	_ = w.Close()
 	return b.String()
 }

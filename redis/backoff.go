@@ -6,20 +6,19 @@ import (
 	"time"
 )
 
-// A server that is back is found within the longest pause. A try that is refused costs nobody much.
+// A server that is back is noticed within the longest pause. A refused try costs little.
 const (
 	firstPause   = 100 * time.Millisecond
 	longestPause = 2 * time.Second
 )
 
-// backoff says how long to wait between tries. Pauses double from try to try up to the longest;
-// each is cut by up to a half, at random, so that the servers of a fleet do not all come back at
-// once.
+// backoff says how long to wait between tries. Pauses double up to the longest. A random part of up
+// to a half is cut off, so that the servers of a fleet do not all come back at once.
 type backoff struct {
 	pause time.Duration
 }
 
-// reset begins anew, after a try that succeeded.
+// reset starts over after a successful try.
 func (b *backoff) reset() { b.pause = 0 }
 
 // next returns the next pause.
@@ -31,7 +30,7 @@ func (b *backoff) next() time.Duration {
 // wait returns after a pause or when ctx ends.
 func wait(ctx context.Context, pause time.Duration) { waitFor(ctx, pause, nil) }
 
-// waitFor is wait that also returns when something has happened.
+// waitFor is wait that also returns when a signal is raised.
 func waitFor(ctx context.Context, pause time.Duration, happened signal) {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()

@@ -18,8 +18,8 @@ import (
 //		poll <interval|off>
 //	}
 //
-// What the options mean stands at the fields of [Source]. The error lists everything that is wrong,
-// each with its line.
+// The fields of [Source] explain the options. The error lists everything that is wrong, each with
+// its line.
 func (s *Source) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	block := source.Block{Argument: "the name of a hash, or a prefix of keys and *", Value: &s.Hash,
 		Options: []source.BlockOption{
@@ -29,7 +29,7 @@ func (s *Source) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			},
 			{
 				Name: "cluster", Takes: "stands alone; " +
-					"more nodes stand in the url: redis://host1:6379?addr=host2:6379",
+					"write more nodes into the url: redis://host1:6379?addr=host2:6379",
 				Flag: &s.Cluster,
 			},
 			{Name: "tls_ca", Takes: "takes a PEM file of certificates", Words: []*string{&s.TLSCA}},
@@ -46,8 +46,8 @@ func (s *Source) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return block.Unmarshal(d)
 }
 
-// checkURL checks what the URL begins with, if it is no placeholder, which is known when Caddy
-// starts.
+// checkURL checks the beginning of the URL, unless it is a placeholder, which is known only when
+// Caddy starts.
 func (s *Source) checkURL() error {
 	if strings.HasPrefix(s.URL, "{") {
 		return nil

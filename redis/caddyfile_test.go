@@ -65,7 +65,7 @@ func TestTheCaddyfileIsToldWhatToWriteInstead(t *testing.T) {
 		"redis links {\n url u:p@host:6379\n}": "such as redis://host:6379",
 		"redis links {\n url /run/redis.sock\n}": "write unix:// in front of it, such as " +
 			"unix:///run/redis.sock",
-		"redis links {\n url http://host\n}": "url begins with redis://, with TLS rediss://, or " +
+		"redis links {\n url http://host\n}": "url must begin with redis://, with TLS rediss://, or " +
 			"unix://, not http://",
 		"redis links {\n url a b\n}":    "url takes a URL",
 		"redis links {\n cluster on\n}": "cluster stands alone",
@@ -76,7 +76,7 @@ func TestTheCaddyfileIsToldWhatToWriteInstead(t *testing.T) {
 		"redis links {\n poll soon\n}": `poll takes a duration of at least 1ms, such as 2s, or off, not "soon"`,
 		"redis links {\n poll 0\n}":    `not "0"`,
 		"redis links {\n poll -1s\n}":  `not "-1s"`,
-		"redis links {\n address a\n}": `"address" is no option; the options are url, cluster, tls_ca, tls_cert, poll`,
+		"redis links {\n address a\n}": `"address" is not an option; the options are url, cluster, tls_ca, tls_cert, poll`,
 		"redis links {\n allow_empty\n}": "Testfile:2: from redis: allow_empty is for files and " +
 			"storage entries; a hash, or a prefix of keys, without any rule is always refused; " +
 			"leave it out",
@@ -85,7 +85,7 @@ func TestTheCaddyfileIsToldWhatToWriteInstead(t *testing.T) {
 		"redis a b {\n poll 0\n c\n}": "Testfile:1: from redis: it takes the name of a hash, or a prefix " +
 			"of keys and *; put options into its block\n" +
 			"Testfile:2: from redis: poll takes a duration of at least 1ms, such as 2s, or off, not \"0\"\n" +
-			"Testfile:3: from redis: \"c\" is no option",
+			"Testfile:3: from redis: \"c\" is not an option",
 	} {
 		t.Run(text, func(t *testing.T) {
 			err := new(Source).UnmarshalCaddyfile(caddyfile.NewTestDispenser(text))

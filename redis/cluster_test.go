@@ -2,6 +2,7 @@ package redis
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -12,6 +13,7 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
 // cluster is a Redis Cluster of a test's own.
@@ -147,6 +149,22 @@ func TestTheKeysOfAllMastersOfAClusterAreServed(t *testing.T) {
 			}
 		}
 		e.untilLikeCluster(t, c, 2*time.Second)
+	})
+	t.Run("an edit of several keys", func(t *testing.T) {
+		changes := []rulefile.Change{changeOf(t, "7", "", "/7"), changeOf(t, "8", "", "/8")}
+		_, err := e.source.Edit(t.Context(), "", editOf(changes...))
+		if _, is := errors.AsType[rulefile.Errors](err); !is ||
+			!strings.Contains(err.Error(), "such as {links:}") {
+			t.Errorf("got %v", err)
+		}
+		tagged := newEdge(t, &Source{URL: c.url(), Cluster: true, Hash: "{tagged}:*"}, t.TempDir())
+		if _, err := tagged.source.Edit(t.Context(), "", editOf(changes...)); err != nil {
+			t.Error(err)
+		}
+		if got := c.client.MGet(t.Context(), "{tagged}:7", "{tagged}:8").Val(); got[0] != "/7" ||
+			got[1] != "/8" {
+			t.Errorf("the keys hold %v", got)
+		}
 	})
 	t.Run("one master is flushed", func(t *testing.T) {
 		c.nodes[1].do(t, "flushall")

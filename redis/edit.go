@@ -28,7 +28,7 @@ func (s *Source) Edit(
 	return newVersion, err
 }
 
-// rewrite sets or deletes a field of the hash, in a transaction that fails if anybody has written
+// rewrite sets and deletes fields of the hash, in a transaction that fails if anybody has written
 // to the hash since it was compared with version.
 func (h *hash) rewrite(
 	ctx context.Context, version string, edit rulefile.Edit,
@@ -42,18 +42,12 @@ func (h *hash) rewrite(
 		if err != nil || versionOf(rules) != version {
 			return source.ErrChanged
 		}
-		old, found := fieldOf(fields, edit)
-		if problem := problemOf(edit, found, len(fields)); problem != nil {
-			return problem
+		if rules, err = edited(rules, edit); err != nil {
+			return err
 		}
-		newVersion = versionOf(edited(rules, old, found, edit.Rule))
+		newVersion = versionOf(rules)
 		commands, err := tx.TxPipelined(ctx, func(p goredis.Pipeliner) error {
-			if found && (edit.Rule == nil || old != edit.Rule.Key) {
-				p.HDel(ctx, h.Hash, old)
-			}
-			if edit.Rule != nil {
-				p.HSet(ctx, h.Hash, edit.Rule.Key, valueOf(*edit.Rule))
-			}
+			h.write(ctx, p, edit)
 			return nil
 		})
 		return reasonOf(commands, err)
@@ -64,22 +58,62 @@ func (h *hash) rewrite(
 	return newVersion, nil
 }
 
-// edited returns rules, which are sorted, with an edit made of the one of a key, if it was found.
-func edited(rules []resolver.Rule, old string, found bool, to *resolver.Rule) []resolver.Rule {
-	if found {
-		rules = slices.DeleteFunc(rules, func(rule resolver.Rule) bool { return rule.Key == old })
+// write writes the changes of an edit.
+func (h *hash) write(ctx context.Context, p goredis.Pipeliner, edit rulefile.Edit) {
+	var removed []string
+	var set []any // fields and values, in turn
+	for _, change := range edit.Changes {
+		if change.Rule == nil || change.Rule.Key != change.Key {
+			removed = append(removed, change.Key)
+		}
+		if change.Rule != nil {
+			set = append(set, change.Rule.Key, valueOf(*change.Rule))
+		}
 	}
-	if to == nil {
-		return rules
+	if removed != nil {
+		p.HDel(ctx, h.Hash, removed...)
 	}
-	at, there := slices.BinarySearchFunc(rules, to.Key, func(rule resolver.Rule, key string) int {
-		return strings.Compare(rule.Key, key)
+	if set != nil {
+		p.HSet(ctx, h.Hash, set...)
+	}
+}
+
+// edited returns rules, which are sorted by key, with an edit made. The error tells of all changes
+// that cannot be made.
+func edited(rules []resolver.Rule, edit rulefile.Edit) ([]resolver.Rule, error) {
+	isThere := make(map[string]bool, len(edit.Changes))
+	for _, change := range edit.Changes {
+		isThere[change.Key] = false
+		if change.Rule != nil {
+			isThere[change.Rule.Key] = false
+		}
+	}
+	rules = slices.DeleteFunc(rules, func(rule resolver.Rule) bool {
+		_, is := isThere[rule.Key]
+		if is {
+			isThere[rule.Key] = true
+		}
+		return is
 	})
-	if there {
-		rules[at] = *to
-		return rules
+	var missing []error
+	for _, change := range edit.Changes {
+		if change.Rule != nil {
+			rules = append(rules, *change.Rule)
+		} else if !isThere[change.Key] {
+			missing = append(missing, noRule(change))
+		}
 	}
-	return slices.Insert(rules, at, *to)
+	if missing == nil && len(rules) == 0 {
+		return nil, rulefile.Errors{{Message: "this is the last rule of the hash, and there is no such " +
+			"thing as an empty hash in Redis; add another rule first"}}
+	}
+	slices.SortFunc(rules, func(a, b resolver.Rule) int { return strings.Compare(a.Key, b.Key) })
+	return rules, errors.Join(missing...)
+}
+
+// noRule is the error of a change that would remove what is not there.
+func noRule(change rulefile.Change) error {
+	return fmt.Errorf("key %q: %w", change.Key, rulefile.ErrNoRule)
 }
 
 // reasonOf returns the error of the command that made a transaction fail: that of the transaction
@@ -109,30 +143,6 @@ func editError(err error, needed string) error {
 		return fmt.Errorf("%w: the user needs %s for edits: %w", source.ErrNotWritable, needed, err)
 	}
 	return fmt.Errorf("%w: %w", source.ErrUnavailable, err)
-}
-
-// fieldOf returns the field that an edit is about.
-func fieldOf(fields []field, edit rulefile.Edit) (name string, found bool) {
-	for _, f := range fields {
-		if f.key == edit.Key || edit.Same != nil && edit.Same(f.key) {
-			return f.key, true
-		}
-	}
-	return "", false
-}
-
-// problemOf says why an edit cannot be made in a hash of so many fields.
-func problemOf(edit rulefile.Edit, found bool, fields int) error {
-	switch {
-	case edit.Rule != nil:
-		return nil
-	case !found:
-		return rulefile.ErrNoRule
-	case fields == 1:
-		return rulefile.Errors{{Message: "this is the last rule of the hash, and there is no such " +
-			"thing as an empty hash in Redis; add another rule first"}}
-	}
-	return nil
 }
 
 // valueOf returns the value of a rule's field: the destination, or an object where there is more to

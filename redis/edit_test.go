@@ -11,6 +11,9 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
+// editOf returns an edit of some changes.
+func editOf(changes ...rulefile.Change) rulefile.Edit { return rulefile.Edit{Changes: changes} }
+
 // value returns the value of a field of the hash links, "" for none.
 func (s *realServer) value(t *testing.T, key string) string {
 	t.Helper()
@@ -27,24 +30,24 @@ func TestAnEditSetsOrDeletesAFieldAndIsServed(t *testing.T) {
 	e := startEdge(t, &Source{URL: server.url("")})
 	paper := &resolver.Rule{Key: "paper", Value: "https://example.com/p", Status: 301, Exact: true}
 	for name, tt := range map[string]struct {
-		edit rulefile.Edit
-		want string
+		change rulefile.Change
+		want   string
 	}{
-		"a destination": {rulefile.Edit{Key: "plain",
+		"a destination": {rulefile.Change{Key: "plain",
 			Rule: &resolver.Rule{Key: "plain", Value: "https://example.com"}}, "https://example.com"},
-		"an object": {rulefile.Edit{Key: "paper", Rule: paper},
+		"an object": {rulefile.Change{Key: "paper", Rule: paper},
 			`{"to":"https://example.com/p","status":301,"exact":true}`},
-		"nothing": {rulefile.Edit{Key: "paper"}, ""},
+		"nothing": {rulefile.Change{Key: "paper"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if tt.edit.Rule == nil {
-				server.do(t, "hset", "links", tt.edit.Key, "https://old.example")
+			if tt.change.Rule == nil {
+				server.do(t, "hset", "links", tt.change.Key, "https://old.example")
 			}
 			e.read(t.Context())
-			if _, err := e.source.Edit(t.Context(), e.version, tt.edit); err != nil {
+			if _, err := e.source.Edit(t.Context(), e.version, editOf(tt.change)); err != nil {
 				t.Fatal(err)
 			}
-			if got := server.value(t, tt.edit.Key); got != tt.want {
+			if got := server.value(t, tt.change.Key); got != tt.want {
 				t.Errorf("the field holds %s", got)
 			}
 		})
@@ -57,15 +60,20 @@ func TestAnEditOfAHashTellsTheVersionOfWhatIsThereThen(t *testing.T) {
 	e := newEdge(t, &Source{URL: server.url("")}, t.TempDir())
 	e.read(t.Context())
 	rule := &resolver.Rule{Key: "docs", Value: "/docs"}
-	isOther := func(key string) bool { return key == "key-0000004" }
-	for _, edit := range []rulefile.Edit{
-		{Key: "docs", Rule: rule}, {Key: "docs"}, {Key: "key-0000003", Rule: &resolver.Rule{
-			Key: "key-0000003", Value: "/3", Status: 301}}, {Key: "docs", Rule: rule, Same: isOther},
+	third := &resolver.Rule{Key: "key-0000003", Value: "/3", Status: 301}
+	for _, changes := range [][]rulefile.Change{
+		{{Key: "docs", Rule: rule}}, {{Key: "docs"}}, {{Key: "key-0000003", Rule: third}},
+		{{Key: "key-0000004", Rule: rule}},
+		{{Key: "key-0000007"}, {Key: "docs"}, {Key: "a", Rule: &resolver.Rule{Key: "a", Value: "/a"}},
+			{Key: "key-0000001", Rule: &resolver.Rule{Key: "key-0000001", Value: "/1"}}},
 	} {
-		version, err := e.source.Edit(t.Context(), e.version, edit)
+		version, err := e.source.Edit(t.Context(), e.version, editOf(changes...))
 		if e.read(t.Context()); err != nil || version != e.version {
-			t.Errorf("%v: %v, %s is not %s", edit, err, version, e.version)
+			t.Errorf("%v: %v, %s is not %s", changes, err, version, e.version)
 		}
+	}
+	if len(e.rules) != 9 || e.rules["a"] != "/a" || e.rules["key-0000001"] != "/1" {
+		t.Errorf("it holds %v", e.rules)
 	}
 }
 
@@ -75,7 +83,7 @@ func TestAnEditOfAHashThatHasChangedChangesNothing(t *testing.T) {
 	e := newEdge(t, &Source{URL: server.url("")}, t.TempDir())
 	e.read(t.Context())
 	server.do(t, "hset", "links", "other", "https://other.example")
-	_, err := e.source.Edit(t.Context(), e.version, rulefile.Edit{Key: "docs"})
+	_, err := e.source.Edit(t.Context(), e.version, editOf(rulefile.Change{Key: "docs"}))
 	if !errors.Is(err, source.ErrChanged) || server.value(t, "docs") == "" {
 		t.Errorf("got %v, and docs is %q", err, server.value(t, "docs"))
 	}
@@ -90,15 +98,16 @@ func TestAnEditThatCannotBeMadeInAHashSaysWhy(t *testing.T) {
 		edit rulefile.Edit
 		want string
 	}{
-		"a rule that is not there": {"", rulefile.Edit{Key: "nothing"}, rulefile.ErrNoRule.Error()},
-		"the last rule": {"", rulefile.Edit{Key: "docs"},
+		"a rule that is not there": {"", editOf(rulefile.Change{Key: "nothing"}),
+			`key "nothing": ` + rulefile.ErrNoRule.Error()},
+		"several that are not there": {"",
+			editOf(rulefile.Change{Key: "x"}, rulefile.Change{Key: "docs"}, rulefile.Change{Key: "y"}),
+			"key \"x\": there is no such rule\nkey \"y\": there is no such rule"},
+		"the last rule": {"", editOf(rulefile.Change{Key: "docs"}),
 			"this is the last rule of the hash"},
 		"a user who may not": {"edge",
-			rulefile.Edit{Key: "a", Rule: &resolver.Rule{Key: "a", Value: "/b"}},
+			editOf(rulefile.Change{Key: "a", Rule: &resolver.Rule{Key: "a", Value: "/b"}}),
 			"the user needs HSET and HDEL for edits: NOPERM"},
-		"the last rule, misspelled": {"", rulefile.Edit{Key: "d%6Fcs", Same: func(key string) bool {
-			return key == "docs"
-		}}, "this is the last rule"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEdge(t, &Source{URL: server.url(tt.user)}, t.TempDir())
@@ -145,7 +154,7 @@ func TestAServerThatTakesNoEditsSaysWhy(t *testing.T) {
 			e.read(t.Context())
 			tt.setUp(t, server)
 			rule := &resolver.Rule{Key: "a", Value: "/b"}
-			_, err := e.source.Edit(t.Context(), e.version, rulefile.Edit{Key: "a", Rule: rule})
+			_, err := e.source.Edit(t.Context(), e.version, editOf(rulefile.Change{Key: "a", Rule: rule}))
 			if !errors.Is(err, tt.want) || !strings.Contains(fmt.Sprint(err), tt.text) {
 				t.Errorf("the error is %v", err)
 			}
@@ -158,10 +167,9 @@ func TestAKeyInAnotherSpellingIsReplacedAndNotAdded(t *testing.T) {
 	server.do(t, "hset", "links", "d%6Fcs", "https://docs.example", "a", "https://a.example")
 	e := newEdge(t, &Source{URL: server.url("")}, t.TempDir())
 	e.read(t.Context())
-	edit := rulefile.Edit{Key: "docs", Rule: &resolver.Rule{Key: "docs", Value: "https://new.example"},
-		Same: func(key string) bool {
-			return key == "d%6Fcs"
-		}}
+	edit := editOf(rulefile.Change{
+		Key: "d%6Fcs", Rule: &resolver.Rule{Key: "docs", Value: "https://new.example"},
+	})
 	if _, err := e.source.Edit(t.Context(), e.version, edit); err != nil {
 		t.Fatal(err)
 	}

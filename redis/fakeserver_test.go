@@ -399,10 +399,14 @@ func (s *fakeServer) answer(name string, args []string) string {
 			return []string{bulk(field), bulk(fields[field])}
 		})
 	case "hset":
-		s.putField(args[0], args[1], &args[2])
+		for pair := range slices.Chunk(args[1:], 2) {
+			s.putField(args[0], pair[0], &pair[1])
+		}
 		return integer(1)
 	case "hdel":
-		s.putField(args[0], args[1], nil)
+		for _, field := range args[1:] {
+			s.putField(args[0], field, nil)
+		}
 		return integer(1)
 	}
 	return failure("ERR unknown command '" + name + "'")

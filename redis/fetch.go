@@ -11,26 +11,26 @@ import (
 )
 
 const (
-	// pageSize is how many fields the server is asked for at a time. Gathering so many keeps it from
-	// its other clients for about a millisecond, and a hash of a million takes 200 round trips.
+	// pageSize is how many fields are read at a time. They block the server's other clients for
+	// about a millisecond, and a hash of a million takes 200 round trips.
 	pageSize = 5000
-	// strictTries is how often a hash is read before one that changed meanwhile is good enough, tries
-	// how often at most.
+	// strictTries is how often a hash is read before one that changed meanwhile is accepted; tries
+	// is how often at most.
 	strictTries, tries = 3, 5
 )
 
 // field is a field of the hash: a key and its value.
 type field struct{ key, value string }
 
-// fetch returns the fields of the hash, sorted by key. Either they are as they were at one time or,
-// where the hash changes too often for that, each of them is as it was at some time during the
-// reading; the next push or poll then leads to another reading.
+// fetch returns the fields of the hash, sorted by key. They are as they were at one time. If the
+// hash changes too often for that, each field is as it was at some time during the reading; the
+// next push or poll then leads to another reading.
 func (s *Source) fetch(ctx context.Context) ([]field, error) {
 	for try := 1; try <= tries; try++ {
 		f, err := s.fetchOnce(ctx)
 		if goredis.HasErrorPrefix(err, "WRONGTYPE") {
 			return nil, rejection{fmt.Errorf(
-				"the Redis key %s holds no hash; write rules with: HSET %s <key> <destination>", s.Hash,
+				"the Redis key %s is not a hash; write rules with: HSET %s <key> <destination>", s.Hash,
 				s.Hash)}
 		}
 		if err != nil {
@@ -43,23 +43,22 @@ func (s *Source) fetch(ctx context.Context) ([]field, error) {
 	return nil, fmt.Errorf("the Redis hash %s is replaced more often than it can be read", s.Hash)
 }
 
-// fetched is the outcome of reading a hash once.
+// fetched is the result of reading a hash once.
 type fetched struct {
 	fields        []field
 	undisturbed   bool  // whether nobody wrote to the hash meanwhile
-	before, after int64 // how many fields it had
+	before, after int64 // the number of fields
 }
 
-// plausible reports whether there are as many fields as there have to be if some were written while
-// they were read: less are a hash that was deleted or replaced.
+// plausible reports whether there are as many fields as there must be if some were written
+// meanwhile. Fewer come from a hash that was deleted or replaced.
 func (f fetched) plausible() bool {
 	return int64(len(f.fields)) >= min(f.before, f.after)
 }
 
-// fetchOnce reads the hash, in steps, so that the server can serve others in between. All steps are
-// taken on one connection: a cursor means nothing to another server, nor to this one when it was
-// restarted. The server itself tells in the end, as it does for transactions, whether the hash was
-// written to.
+// fetchOnce reads the hash in steps, so that the server can serve others in between. All steps use
+// one connection: a cursor means nothing to another server, nor to this one after a restart. As for
+// transactions, the server says in the end whether the hash was written to.
 func (s *Source) fetchOnce(ctx context.Context) (f fetched, err error) {
 	err = s.server.client.Watch(ctx, func(tx *goredis.Tx) error {
 		if f.before, err = tx.HLen(ctx, s.Hash).Result(); err != nil {
@@ -86,8 +85,8 @@ func (s *Source) fetchOnce(ctx context.Context) (f fetched, err error) {
 	return f, err
 }
 
-// scan reads all fields, and sorts them by key. HSCAN can give a field twice while the server makes
-// its table larger; that shows when they are sorted.
+// scan reads all fields, sorted by key. HSCAN can return a field twice while the server enlarges
+// its table; sorting reveals that.
 func (s *Source) scan(ctx context.Context, tx *goredis.Tx, size int64) ([]field, error) {
 	fields := make([]field, 0, size)
 	var cursor uint64
@@ -109,8 +108,7 @@ func (s *Source) scan(ctx context.Context, tx *goredis.Tx, size int64) ([]field,
 	}
 }
 
-// sortedOnce sorts fields by key and leaves each of them once, with either value where it was given
-// with two.
+// sortedOnce sorts fields by key and keeps one of each, with either value if it has two.
 func sortedOnce(fields []field) []field {
 	slices.SortFunc(fields, func(a, b field) int { return strings.Compare(a.key, b.key) })
 	return slices.CompactFunc(fields, func(a, b field) bool { return a.key == b.key })

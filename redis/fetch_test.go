@@ -22,19 +22,28 @@ func (m *meddler) DialHook(next goredis.DialHook) goredis.DialHook { return next
 
 func (m *meddler) ProcessPipelineHook(
 	next goredis.ProcessPipelineHook) goredis.ProcessPipelineHook {
-	return next
+	return func(ctx context.Context, all []goredis.Cmder) error {
+		err := next(ctx, all)
+		m.saw(all[0])
+		return err
+	}
 }
 
 func (m *meddler) ProcessHook(next goredis.ProcessHook) goredis.ProcessHook {
 	return func(ctx context.Context, cmd goredis.Cmder) error {
 		err := next(ctx, cmd)
-		if cmd.Name() == m.command {
-			m.mu.Lock()
-			defer m.mu.Unlock()
-			m.pages++
-			m.meddle(m.pages)
-		}
+		m.saw(cmd)
 		return err
+	}
+}
+
+// saw meddles after a command.
+func (m *meddler) saw(cmd goredis.Cmder) {
+	if cmd.Name() == m.command {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.pages++
+		m.meddle(m.pages)
 	}
 }
 

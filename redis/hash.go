@@ -12,17 +12,17 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// hash is rules that are the fields of one hash.
+// hash is rules stored as the fields of one hash.
 type hash struct {
 	*Source
 	changed signal
-	// last is what came of the last reading by the handler, nil for nothing yet.
+	// last is the result of the handler's last reading, or nil.
 	last atomic.Pointer[string]
 }
 
-// outcome is equal for equal outcomes of reading the hash: the rules' version, or why they are
-// rejected. Nothing agrees with a failure to read it, so that the handler is told when that is
-// over.
+// outcome returns a text that is equal for equal results of reading the hash: the rules' version,
+// or why they are rejected. A failure to read it is equal to nothing, so that the handler is told
+// when it is over.
 func outcome(version string, err error) string {
 	switch {
 	case err == nil:
@@ -33,7 +33,7 @@ func outcome(version string, err error) string {
 	return "unreachable"
 }
 
-// read passes the rules sorted by key.
+// read passes the rules, sorted by key.
 func (h *hash) read(ctx context.Context, add func(resolver.Rule)) (version string, err error) {
 	rules, version, err := h.load(ctx)
 	last := outcome(version, err)
@@ -69,7 +69,7 @@ func (h *hash) subject() subject {
 	return subject{h.Hash, fmt.Sprintf("__keyspace@%d__:%s", h.server.db, h.Hash)}
 }
 
-// hear hears of changes; other keys may begin like the hash's name.
+// hear receives changes; other keys may begin like the hash's name.
 func (h *hash) hear(names []any) {
 	if names == nil || slices.Contains(names, any(h.Hash)) {
 		h.changed.raise()
@@ -80,10 +80,10 @@ func (h *hash) heard() signal { return h.changed }
 
 func (*hash) burst() time.Duration { return 100 * time.Millisecond }
 
-// tell tells of the whole hash: the server does not say which fields change.
+// tell reports the whole hash: the server does not say which fields change.
 func (*hash) tell(changed func(keys ...string)) { changed() }
 
-// load reads and understands the hash, and notes whether it can be read.
+// load reads and parses the hash, and records whether it can be read.
 func (h *hash) load(ctx context.Context) (rules []resolver.Rule, version string, err error) {
 	fields, err := h.fetch(ctx)
 	h.reached(ctx, err)

@@ -17,42 +17,42 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// keysAtOnce is how many changed keys are read at once: what was written at once, by MSET, MULTI or
-// a script, is pushed at once, and up to so many are seen as a whole. It takes the server 5 ms.
+// keysAtOnce is how many changed keys are read at once. Keys written together, by MSET, MULTI or a
+// script, are pushed together, and up to this many are read consistently. It takes the server 5 ms.
 const keysAtOnce = 10_000
 
-// maxBad is how many bad values are reported at most: nobody puts right more of them by hand.
+// maxBad is how many bad values are reported: nobody mends more by hand.
 const maxBad = 10_000
 
-// keys are rules with a key of Redis for each. The server pushes the names of those that change,
-// which are passed on; nothing is remembered of the rules.
+// keys is rules stored as a Redis key each. The server pushes the names of those that change, which
+// are passed on; the rules themselves are not kept.
 type keys struct {
 	*Source
-	prefix  string // of the names of all keys; what stands behind it is a rule's key
+	prefix  string // of all names; the rest of a name is the rule's key
 	changed signal
-	took    atomic.Int64 // nanoseconds that the last reading of everything took
+	took    atomic.Int64 // nanoseconds of the last complete reading
 
 	mu sync.Mutex
-	// told are the rules' keys that the server has told of, in a burst, and whether it was of all.
+	// told are the keys that the server has pushed in a burst, and whether it pushed all.
 	told    map[string]struct{}
 	toldAll bool
 }
 
-// newKeys returns the rules whose keys in Redis begin with a prefix.
+// newKeys returns the rules whose Redis keys begin with a prefix.
 func newKeys(s *Source, prefix string) *keys {
 	return &keys{Source: s, prefix: prefix, changed: newSignal()}
 }
 
-// nodes are all servers: keys lie on each of them.
+// nodes returns all servers: each of them has keys.
 func (k *keys) nodes(ctx context.Context) ([]*goredis.Client, error) {
 	return k.server.masters(ctx)
 }
 
-// subject has no keyspace events: those of many keys come by a pattern, which takes the server a
-// comparison with each key that anybody writes.
+// subject has no keyspace events: those of many keys need a pattern, which the server compares with
+// each key that anybody writes.
 func (k *keys) subject() subject { return subject{prefix: k.prefix} }
 
-// hear takes down which keys have changed.
+// hear records which keys have changed.
 func (k *keys) hear(names []any) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -85,27 +85,27 @@ func (k *keys) tell(changed func(keys ...string)) {
 	}
 }
 
-// begin does nothing: whoever watches keys compares them first.
+// begin does nothing: a watch of keys compares them first.
 func (*keys) begin(string) {}
 
-// compare leaves it to the handler to read all rules, as it has what to compare them with.
+// compare leaves reading all rules to the handler, which has the rules to compare with.
 func (k *keys) compare(_ context.Context, changed func(keys ...string)) (time.Duration, error) {
 	changed()
 	return time.Duration(k.took.Load()), nil
 }
 
-// seed makes digests that nobody can choose rules for, so that one is taken for another.
+// seed keeps authors of rules from choosing rules with equal digests.
 var seed = maphash.MakeSeed()
 
-// read passes all rules as they come. What is written meanwhile is seen or not.
+// read passes all rules as they come. What is written meanwhile may be missed.
 func (k *keys) read(ctx context.Context, add func(resolver.Rule)) (version string, err error) {
 	begun := time.Now()
-	// SCAN gives a key twice while the server makes its table larger. Of a million names, two are
-	// taken for one with a probability of 1 to 37 million.
+	// SCAN can return a key twice while the server enlarges its table. Of a million names, two
+	// collide with a probability of 1 to 37 million.
 	seen := make(map[uint64]struct{})
 	var sum uint64
 	var bad rulefile.Errors
-	err = k.each(ctx, func(e entry) {
+	err = k.each(ctx, func(e storedKey) {
 		name := maphash.String(seed, e.name)
 		if _, again := seen[name]; again || e.gone {
 			return
@@ -139,10 +139,10 @@ func (k *keys) readKeys(
 		names[i] = k.prefix + key
 	}
 	slices.Sort(names)
-	var found []entry
+	var found []storedKey
 	var bad rulefile.Errors
 	for some := range slices.Chunk(names, keysAtOnce) {
-		err := k.fetch(ctx, some, func(e entry) {
+		err := k.fetch(ctx, some, func(e storedKey) {
 			found = append(found, e)
 			bad = k.appendProblems(bad, e)
 		})
@@ -167,8 +167,8 @@ func (k *keys) readKeys(
 	return nil
 }
 
-// appendProblems appends what is wrong with what a key holds.
-func (k *keys) appendProblems(errs rulefile.Errors, e entry) rulefile.Errors {
+// appendProblems appends the errors of a key's value.
+func (k *keys) appendProblems(errs rulefile.Errors, e storedKey) rulefile.Errors {
 	for _, message := range messagesOf(e.err) {
 		if len(errs) < maxBad {
 			errs = append(errs, &rulefile.Error{
@@ -180,7 +180,7 @@ func (k *keys) appendProblems(errs rulefile.Errors, e entry) rulefile.Errors {
 	return errs
 }
 
-// rejectionOf returns the error of bad values, nil for none.
+// rejectionOf returns the error of bad values, or nil.
 func rejectionOf(bad rulefile.Errors) error {
 	if bad == nil {
 		return nil

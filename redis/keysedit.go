@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"strings"
 
 	goredis "github.com/redis/go-redis/v9"
 
@@ -13,65 +14,100 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// rewrite sets or deletes one key, in a transaction that fails if anybody has written to it since
-// it was compared with the rule that the edit is made of. Other keys do not matter to it.
+// rewrite sets and deletes keys, in a transaction that fails if anybody has written to one of them
+// since it was compared with the rule that its change is made of. Other keys do not matter to it.
 func (k *keys) rewrite(
 	ctx context.Context, version string, edit rulefile.Edit,
 ) (newVersion string, err error) {
-	name := k.prefix + edit.Key
+	if err := k.checkTogether(edit); err != nil {
+		return "", err
+	}
+	var names []string
+	for _, change := range edit.Changes {
+		names = append(names, k.prefix+change.Key)
+	}
 	err = k.server.client.Watch(ctx, func(tx *goredis.Tx) error {
-		held, err := k.heldBy(ctx, tx, name)
+		var held []storedKey
+		err := k.fetchOneByOne(ctx, tx, names, func(e storedKey) { held = append(held, e) })
+		if err == nil {
+			err = k.problemsOf(edit, held)
+		}
 		if err != nil {
 			return err
 		}
-		if problem := k.problemOf(edit, held); problem != nil {
-			return problem
-		}
 		commands, err := tx.TxPipelined(ctx, func(p goredis.Pipeliner) error {
-			if edit.Rule == nil {
-				return p.Del(ctx, name).Err()
+			for i, change := range edit.Changes {
+				if change.Rule == nil {
+					p.Del(ctx, names[i])
+				} else {
+					p.Set(ctx, names[i], valueOf(*change.Rule), 0)
+				}
 			}
-			return p.Set(ctx, name, valueOf(*edit.Rule), 0).Err()
+			return nil
 		})
 		return reasonOf(commands, err)
-	}, name)
+	}, names...)
 	if err = editError(err, "GET SET DEL WATCH UNWATCH MULTI EXEC"); err != nil {
 		if errors.Is(err, source.ErrChanged) {
-			k.hear([]any{name}) // as not every server pushes it
+			for _, name := range names {
+				k.hear([]any{name}) // as not every server pushes it
+			}
 		}
 		return "", err
 	}
-	written := resolver.Rule{Key: edit.Key}
-	if edit.Rule != nil {
-		written = *edit.Rule
+	for _, change := range edit.Changes {
+		version = versionAfter(version, change)
 	}
-	return versionAfter(version, written), nil
+	return version, nil
 }
 
-// heldBy returns what a key holds that a transaction watches.
-func (k *keys) heldBy(ctx context.Context, tx *goredis.Tx, name string) (held entry, err error) {
-	value, err := tx.Get(ctx, name).Result()
-	return k.entryOfReply(name, value, err)
+// checkTogether refuses to change several keys of a cluster at once, unless they lie on one server,
+// as each has its transactions for itself.
+func (k *keys) checkTogether(edit rulefile.Edit) error {
+	_, several := k.server.client.(*goredis.ClusterClient)
+	_, tagged, _ := strings.Cut(k.prefix, "{")
+	if !several || len(edit.Changes) < 2 || strings.Index(tagged, "}") > 0 {
+		return nil
+	}
+	return rulefile.Errors{{Message: fmt.Sprintf("keys that begin with %s lie on several servers of "+
+		"the cluster, which do not change keys together; change one key at a time, or give all of "+
+		"them a hash tag that keeps them on one server, such as {%[1]s}", k.prefix)}}
 }
 
-// problemOf says why an edit cannot be made of what its key holds.
-func (k *keys) problemOf(edit rulefile.Edit, held entry) error {
-	switch {
-	case held.err != nil:
-		return k.appendProblems(nil, held)
-	case held.gone && edit.Was == nil && edit.Rule == nil:
-		return rulefile.ErrNoRule
-	case held.gone != (edit.Was == nil) || edit.Was != nil && !sameRule(*edit.Was, held.rule):
-		return source.ErrChanged
-	case edit.IsLast:
+// problemsOf says why an edit cannot be made of what its keys hold.
+func (k *keys) problemsOf(edit rulefile.Edit, held []storedKey) error {
+	var problems []error
+	for i, change := range edit.Changes {
+		if problem := k.problemOf(change, held[i]); problem != nil {
+			problems = append(problems, problem)
+		}
+	}
+	if problems == nil && edit.IsLast {
 		return rulefile.Errors{{Message: fmt.Sprintf("this is the last rule with a key that begins "+
 			"with %s, and without any the rules are rejected; add another rule first", k.prefix)}}
+	}
+	return errors.Join(problems...)
+}
+
+// problemOf says why a change cannot be made of what its key holds.
+func (k *keys) problemOf(change rulefile.Change, held storedKey) error {
+	switch was := change.Was; {
+	case held.err != nil:
+		return k.appendProblems(nil, held)
+	case held.gone && was == nil && change.Rule == nil:
+		return noRule(change)
+	case held.gone != (was == nil) || was != nil && !sameRule(*was, held.rule):
+		return source.ErrChanged
 	}
 	return nil
 }
 
-// versionAfter returns the version of rules of which one has been written.
-func versionAfter(version string, written resolver.Rule) string {
+// versionAfter returns the version of rules of which one has changed.
+func versionAfter(version string, change rulefile.Change) string {
+	written := resolver.Rule{Key: change.Key}
+	if change.Rule != nil {
+		written = *change.Rule
+	}
 	of := struct {
 		version string
 		written resolver.Rule

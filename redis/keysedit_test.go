@@ -3,6 +3,7 @@ package redis
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -17,14 +18,15 @@ import (
 // rewrite makes an edit of a key in the place of a value, "" for none, and serves it.
 func (e *edge) rewrite(t *testing.T, key, was string, rule *resolver.Rule) error {
 	t.Helper()
-	edit := rulefile.Edit{Key: key, Rule: rule}
+	change := rulefile.Change{Key: key, Rule: rule}
 	if was != "" {
 		parsed, err := parseRule(key, was)
 		if err != nil {
 			t.Fatal(err)
 		}
-		edit.Was = &parsed
+		change.Was = &parsed
 	}
+	edit := editOf(change)
 	e.mu.Lock()
 	version := e.version
 	_, has := e.rules[key]
@@ -113,6 +115,74 @@ func TestAnEditOfAKeyThatHasChangedChangesNothing(t *testing.T) {
 			err := e.rewrite(t, "docs", tt.was, tt.rule)
 			if !errors.Is(err, source.ErrChanged) || server.keysOf(t)["docs"] != held {
 				t.Errorf("got %v, and docs is %q", err, server.keysOf(t)["docs"])
+			}
+		})
+	}
+}
+
+// changeOf returns a change of a key from a value to another, "" for none.
+func changeOf(t *testing.T, key, was, is string) rulefile.Change {
+	t.Helper()
+	change := rulefile.Change{Key: key}
+	if was != "" {
+		change.Was = &resolver.Rule{Key: key, Value: was}
+	}
+	if is != "" {
+		change.Rule = &resolver.Rule{Key: key, Value: is}
+	}
+	return change
+}
+
+func TestChangesOfSeveralKeysAreMadeAllOrNone(t *testing.T) {
+	changed := []string{source.ErrChanged.Error()}
+	for name, tt := range map[string]struct {
+		changes string // of keys, from what to what
+		meddle  bool   // while the keys are read
+		isLast  bool
+		want    []string // in the error; none where all is made
+	}{
+		"all are as they were":      {"a:/a:/new b:/b: new::/x", false, false, nil},
+		"two are others":            {"a:/a:/new b:/x: c::/y", false, false, changed},
+		"one changes while it runs": {"a:/a:/new b:/b:", true, false, changed},
+		"two are not there": {"x:: a:/a:/new y::", false, false,
+			[]string{`key "x": there is no such rule`, `key "y": there is no such rule`}},
+		"one holds no rule": {"a:/a:/new list::/x", false, false,
+			[]string{"links:list holds no string"}},
+		"all are removed": {"a:/a: b:/b: c:/c:", false, true, []string{"this is the last rule"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := startServer(t)
+			server.do(t, "mset", "links:a", "/a", "links:b", "/b", "links:c", "/c")
+			e := newEdge(t, &Source{Hash: "links:*", URL: server.url("")}, t.TempDir())
+			e.read(t.Context())
+			server.do(t, "rpush", "links:list", "/a")
+			e.source.server.client.(*goredis.Client).AddHook(&meddler{command: "get", meddle: func(int) {
+				if tt.meddle {
+					server.do(t, "set", "links:b", "/theirs")
+				}
+			}})
+			edit := rulefile.Edit{IsLast: tt.isLast}
+			for text := range strings.FieldsSeq(tt.changes) {
+				part := strings.Split(text, ":")
+				edit.Changes = append(edit.Changes, changeOf(t, part[0], part[1], part[2]))
+			}
+			version, err := e.source.Edit(t.Context(), e.version, edit)
+			server.do(t, "del", "links:list")
+			held := server.keysOf(t)
+			if tt.want == nil {
+				if want := map[string]string{"a": "/new", "c": "/c", "new": "/x"}; err != nil ||
+					version == e.version || !maps.Equal(held, want) {
+					t.Errorf("%v; the keys are %v", err, held)
+				}
+				return
+			}
+			for _, want := range tt.want {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("got %v, want %s", err, want)
+				}
+			}
+			if held["a"] != "/a" || held["c"] != "/c" || len(held) != 3 {
+				t.Errorf("the keys are %v", held)
 			}
 		})
 	}

@@ -11,22 +11,22 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// keysPage is how many keys the server is asked for at a time: each takes it half a millisecond.
-// More keep it from its other clients for longer, and less take longer in all.
+// keysPage is how many keys are read at a time: a page takes the server half a millisecond. Larger
+// pages block its other clients for longer, and smaller ones take longer in all.
 const keysPage = 1000
 
-// entry is a key of Redis and what it holds.
-type entry struct {
+// storedKey is a key of Redis and what it holds.
+type storedKey struct {
 	name string // of the key, with the prefix
 	rule resolver.Rule
-	// err tells why what the key holds is no rule.
+	// err says why it holds no rule.
 	err  error
 	gone bool // there is no such key
 }
 
-// each visits what all keys hold, in any order, and a key perhaps twice: SCAN gives it so while the
-// server makes its table larger. What is written meanwhile is seen or not.
-func (k *keys) each(ctx context.Context, visit func(entry)) error {
+// each visits all keys in any order, and perhaps a key twice: SCAN can return it so while the
+// server enlarges its table. What is written meanwhile may be missed.
+func (k *keys) each(ctx context.Context, visit func(storedKey)) error {
 	nodes, err := k.nodes(ctx)
 	if err != nil {
 		return err
@@ -39,9 +39,9 @@ func (k *keys) each(ctx context.Context, visit func(entry)) error {
 	return nil
 }
 
-// eachOf visits what the keys of one server hold. All steps are taken on one connection: a cursor
-// means nothing to another server.
-func (k *keys) eachOf(ctx context.Context, node *goredis.Client, visit func(entry)) error {
+// eachOf visits the keys of one server. All steps use one connection: a cursor means nothing to
+// another server.
+func (k *keys) eachOf(ctx context.Context, node *goredis.Client, visit func(storedKey)) error {
 	conn := node.Conn()
 	defer conn.Close()
 	pattern := escapeGlob(k.prefix) + "*"
@@ -61,42 +61,45 @@ func (k *keys) eachOf(ctx context.Context, node *goredis.Client, visit func(entr
 	}
 }
 
-// escapeGlob returns a pattern of SCAN that matches text and nothing else.
+// escapeGlob returns a pattern of SCAN that matches only the text.
 func escapeGlob(text string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`).Replace(text)
 }
 
-// fetch visits what keys hold. Of one server they are read at once, so that what was written at
-// once is seen as a whole.
-func (k *keys) fetch(ctx context.Context, names []string, visit func(entry)) error {
+// fetch visits keys by name. Those of one server are read at once, so that keys written together
+// are read consistently.
+func (k *keys) fetch(ctx context.Context, names []string, visit func(storedKey)) error {
 	if len(names) == 0 {
 		return ctx.Err()
 	}
 	if _, several := k.server.client.(*goredis.ClusterClient); several {
-		return k.fetchOneByOne(ctx, names, visit)
+		return k.fetchOneByOne(ctx, k.server.client, names, visit)
 	}
 	values, err := k.server.client.MGet(ctx, names...).Result()
 	if err != nil {
 		return err
 	}
-	var unclear []string // which are missing or of another type
+	var unclear []string // missing, or of another type
 	for i, value := range values {
 		if text, is := value.(string); is {
-			visit(k.entryOf(names[i], text))
+			visit(k.storedKeyOf(names[i], text))
 		} else {
 			unclear = append(unclear, names[i])
 		}
 	}
-	return k.fetchOneByOne(ctx, unclear, visit)
+	return k.fetchOneByOne(ctx, k.server.client, unclear, visit)
 }
 
-// fetchOneByOne visits what keys hold that lie on any servers, or that may be of another type.
-func (k *keys) fetchOneByOne(ctx context.Context, names []string, visit func(entry)) error {
+// fetchOneByOne visits keys that are on any servers, that may have another type, or that a
+// transaction watches.
+func (k *keys) fetchOneByOne(
+	ctx context.Context, from goredis.Cmdable, names []string, visit func(storedKey),
+) error {
 	if len(names) == 0 {
 		return ctx.Err()
 	}
-	// the error is the first of those of the commands
-	replies, _ := k.server.client.Pipelined(ctx, func(p goredis.Pipeliner) error {
+	// The error is the first one of the commands.
+	replies, _ := from.Pipelined(ctx, func(p goredis.Pipeliner) error {
 		for _, name := range names {
 			p.Get(ctx, name)
 		}
@@ -104,7 +107,7 @@ func (k *keys) fetchOneByOne(ctx context.Context, names []string, visit func(ent
 	})
 	for i, reply := range replies {
 		value, err := reply.(*goredis.StringCmd).Result()
-		e, err := k.entryOfReply(names[i], value, err)
+		e, err := k.storedKeyOfReply(names[i], value, err)
 		if err != nil {
 			return err
 		}
@@ -113,31 +116,31 @@ func (k *keys) fetchOneByOne(ctx context.Context, names []string, visit func(ent
 	return ctx.Err()
 }
 
-// entryOfReply returns what a key holds by what GET has returned. The error is that of the server.
-func (k *keys) entryOfReply(name, value string, err error) (entry, error) {
+// storedKeyOfReply returns the key for a reply of GET. The error is that of the server.
+func (k *keys) storedKeyOfReply(name, value string, err error) (storedKey, error) {
 	switch {
 	case err == nil:
-		return k.entryOf(name, value), nil
+		return k.storedKeyOf(name, value), nil
 	case errors.Is(err, goredis.Nil):
-		return entry{name: name, rule: resolver.Rule{Key: k.keyOf(name)}, gone: true}, nil
+		return storedKey{name: name, rule: resolver.Rule{Key: k.keyOf(name)}, gone: true}, nil
 	case goredis.HasErrorPrefix(err, "WRONGTYPE"):
-		return k.entryOfAnotherType(name), nil
+		return k.storedKeyOfAnotherType(name), nil
 	}
-	return entry{}, err
+	return storedKey{}, err
 }
 
-// keyOf returns the key of the rule that a key of Redis holds.
+// keyOf returns the rule's key for a Redis key.
 func (k *keys) keyOf(name string) string { return strings.TrimPrefix(name, k.prefix) }
 
-// entryOf returns what a key holds.
-func (k *keys) entryOf(name, value string) entry {
+// storedKeyOf returns the key with this value.
+func (k *keys) storedKeyOf(name, value string) storedKey {
 	rule, err := parseRule(k.keyOf(name), value)
 	rule.Position = resolver.Position{Source: k.String()}
-	return entry{name: name, rule: rule, err: err}
+	return storedKey{name: name, rule: rule, err: err}
 }
 
-func (k *keys) entryOfAnotherType(name string) entry {
-	err := fmt.Errorf("the Redis key %s holds no string; write rules with: SET %[1]s <destination>, "+
-		"or rename it to what does not begin with %s", name, k.prefix)
-	return entry{name: name, rule: resolver.Rule{Key: k.keyOf(name)}, err: err}
+func (k *keys) storedKeyOfAnotherType(name string) storedKey {
+	err := fmt.Errorf("the Redis key %s is not a string; write rules with: SET %[1]s <destination>, "+
+		"or rename it: keys of rules begin with %s", name, k.prefix)
+	return storedKey{name: name, rule: resolver.Rule{Key: k.keyOf(name)}, err: err}
 }

@@ -12,9 +12,9 @@ func init() {
 	goredis.SetLogger(libraryLog{})
 }
 
-// libraryLog takes what the client library has to say, which would otherwise go to standard error
-// line by line for each try to reach a server that is gone, into Caddy's log, at the level debug:
-// errors come back from its functions as well. The library has one logger for all who use it.
+// libraryLog writes messages of the client library to Caddy's log, at the level debug. Otherwise
+// they would go to standard error, a line for each try to reach a server that is gone; the
+// library's functions return errors as well. The library has one logger for all its users.
 type libraryLog struct{}
 
 // Printf logs a line.

@@ -14,48 +14,48 @@ import (
 	"github.com/redis/go-redis/v9/push"
 )
 
-// heartbeat is how often the server is asked whether it is there, and how long it may take to
-// answer. One that hangs is noticed within two of them.
+// heartbeat is how often the server is pinged, and how long it may take to answer. A server that
+// hangs is noticed within two heartbeats.
 const heartbeat = 4 * time.Second
 
-// listener is one connection to a server, on which it says which keys change.
+// listener is a connection to a server that pushes which keys change.
 type listener struct {
 	subject
-	hear   func(names []any) // takes the names of keys that have changed, nil for all
+	hear   func(names []any) // receives the names of changed keys, nil for all
 	client *goredis.Client
 	pubsub *goredis.PubSub
-	// address is that of the server, of the master where sentinels are asked for it.
+	// address is that of the server: of the master, if Sentinels are asked for it.
 	address   string
 	sentinels *sentinels // nil for none
-	// answered tells that something has been received since the last ping.
+	// answered says that something was received since the last ping.
 	answered atomic.Bool
-	// tracked and events tell whether the server pushes invalidations, or keyspace events of all
+	// tracked and events say whether the server pushes invalidations, or keyspace events of all
 	// kinds.
 	tracked, events bool
-	// connected is set when that is known.
+	// connected says that this is known.
 	connected bool
 }
 
 // subject is what a listener listens for.
 type subject struct {
-	prefix  string // what the names of keys begin with that are tracked
-	channel string // of the keyspace events that do as well; empty for none
+	prefix  string // of the names of tracked keys
+	channel string // of keyspace events that serve instead; or empty
 }
 
-// signal holds a value when something has happened.
+// signal is a channel that holds a value when something has happened.
 type signal chan struct{}
 
 func newSignal() signal { return make(signal, 1) }
 
-// raise says that it has happened.
+// raise signals that it has happened.
 func (s signal) raise() {
 	select {
 	case s <- struct{}{}:
-	default: // as it has been said already
+	default: // a signal is waiting already
 	}
 }
 
-// drop forgets what has happened: it is being dealt with.
+// drop clears the signal.
 func (s signal) drop() {
 	select {
 	case <-s:
@@ -63,8 +63,8 @@ func (s signal) drop() {
 	}
 }
 
-// listen connects to a server and asks it to push. That it refuses is no error. What changes after
-// listen returned is heard, if the server pushes at all.
+// listen connects to a server and asks it to push. It is not an error if it refuses. Changes after
+// listen has returned are heard, if the server pushes at all.
 func (s *Source) listen(ctx context.Context, node *goredis.Client) (*listener, error) {
 	l := &listener{
 		subject: s.content.subject(), hear: s.content.hear,
@@ -88,8 +88,8 @@ func (s *Source) listen(ctx context.Context, node *goredis.Client) (*listener, e
 	return l, nil
 }
 
-// newClient returns a client whose connections are tracked. Those that rules are read on are not,
-// or the server would push to them what nobody hears.
+// newClient returns a client with tracked connections. Connections that read rules are not tracked,
+// or the server would push to them, too, in vain.
 func (l *listener) newClient(node *goredis.Options) (*goredis.Client, error) {
 	opt := *node
 	opt.MaxRetries, opt.DialerRetries = noRetries, oneDial
@@ -99,10 +99,10 @@ func (l *listener) newClient(node *goredis.Options) (*goredis.Client, error) {
 		return nil, err
 	}
 	opt.PushNotificationProcessor = processor
-	// in the older protocol invalidations cannot be pushed to who reads them
+	// The older protocol cannot push invalidations on the same connection.
 	canPush := opt.Protocol == 3
 	opt.OnConnect = func(ctx context.Context, conn *goredis.Conn) error {
-		if l.connected { // the library puts another connection in place of one that is lost, silently
+		if l.connected { // the library silently replaces a lost connection
 			return errors.New("the connection was lost")
 		}
 		if canPush {
@@ -113,8 +113,7 @@ func (l *listener) newClient(node *goredis.Options) (*goredis.Client, error) {
 	return goredis.NewClient(&opt), nil
 }
 
-// track asks for an invalidation whenever a key that begins with the prefix changes, whoever read
-// it.
+// track asks for an invalidation whenever a key with the prefix changes, whoever has read it.
 func (l *listener) track(ctx context.Context, conn *goredis.Conn) error {
 	err := conn.Do(ctx, "client", "tracking", "on", "bcast", "prefix", l.prefix).Err()
 	l.tracked = err == nil
@@ -124,7 +123,7 @@ func (l *listener) track(ctx context.Context, conn *goredis.Conn) error {
 	return err
 }
 
-// connect opens the connection, and subscribes to keyspace events where the server does not track.
+// connect opens the connection, and subscribes to keyspace events if the server does not track.
 func (l *listener) connect(ctx context.Context, node *goredis.Client) error {
 	if err := l.pubsub.Ping(ctx); err != nil {
 		return err
@@ -140,20 +139,20 @@ func (l *listener) connect(ctx context.Context, node *goredis.Client) error {
 	return err
 }
 
-// subscribe subscribes to a channel, if the server lets it.
+// subscribe subscribes to a channel, if the server allows it.
 func (l *listener) subscribe(ctx context.Context, channel string) (subscribed bool, err error) {
 	if err := l.pubsub.Subscribe(ctx, channel); err != nil {
 		return false, err
 	}
 	_, err = l.pubsub.ReceiveTimeout(ctx, heartbeat)
 	if isReply(err) {
-		return false, l.pubsub.Unsubscribe(ctx) // or a reconnection would subscribe again
+		return false, l.pubsub.Unsubscribe(ctx) // else a reconnection would subscribe again
 	}
 	return err == nil, err
 }
 
-// publishesEvents reports whether the server is known to publish keyspace events of all kinds that
-// there are of a hash: generic ones, of hashes, of expired and of evicted keys.
+// publishesEvents reports whether the server is known to publish all keyspace events of a hash:
+// generic ones, of hashes, of expired and of evicted keys.
 func publishesEvents(ctx context.Context, node *goredis.Client) bool {
 	const option = "notify-keyspace-events"
 	config, err := node.ConfigGet(ctx, option).Result()
@@ -165,7 +164,7 @@ func publishesEvents(ctx context.Context, node *goredis.Client) bool {
 	return err == nil && strings.Contains(kinds, "K") && all
 }
 
-// isReply reports whether an error is what the server answered.
+// isReply reports whether an error is an answer of the server.
 func isReply(err error) bool {
 	_, is := errors.AsType[goredis.Error](err)
 	return is
@@ -186,13 +185,13 @@ func (l *listener) means() string {
 }
 
 // run listens until the connection is lost or closed, and returns why. It reads without a deadline:
-// one that passes in the middle of a push would lose what was read of it, without an error.
+// one that passes in the middle of a push would silently lose what was read of it.
 func (l *listener) run(ctx context.Context) error {
 	ctx, end := context.WithCancelCause(ctx)
 	var guards sync.WaitGroup
 	guard := func(until func(context.Context) error) {
 		end(until(ctx))
-		l.pubsub.Close() // which ends the reading
+		l.pubsub.Close() // ends the read
 	}
 	guards.Go(func() { guard(l.ping) })
 	if l.sentinels != nil {
@@ -212,8 +211,7 @@ func (l *listener) run(ctx context.Context) error {
 	}
 }
 
-// ping asks the server at every heartbeat whether it is there, until one passes without an answer
-// or ctx ends. It returns why.
+// ping pings the server at every heartbeat until one is not answered or ctx ends, and returns why.
 func (l *listener) ping(ctx context.Context) error {
 	ticks := time.NewTicker(heartbeat)
 	defer ticks.Stop()
@@ -237,7 +235,7 @@ func (l *listener) untilSwitched(ctx context.Context) error {
 	return l.sentinels.untilSwitched(ctx, l.address)
 }
 
-// HandlePushNotification hears an invalidation: a list of keys, or nothing for all keys.
+// HandlePushNotification handles an invalidation: a list of keys, or nothing for all keys.
 func (l *listener) HandlePushNotification(_ context.Context, _ push.NotificationHandlerContext,
 	notification []any) error {
 	if len(notification) < 2 {
@@ -248,7 +246,7 @@ func (l *listener) HandlePushNotification(_ context.Context, _ push.Notification
 	return nil
 }
 
-// close ends the connection, and run.
+// close closes the connection, and so ends run.
 func (l *listener) close() {
 	l.pubsub.Close()
 	l.client.Close()

@@ -29,7 +29,7 @@ func (s *Source) listenToAll(ctx context.Context) (all listeners, err error) {
 	return all, nil
 }
 
-// run listens until one of the connections is lost, or all are closed, and returns why.
+// run listens until one connection is lost or all are closed, and returns why.
 func (all listeners) run(ctx context.Context) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -44,7 +44,7 @@ func (all listeners) run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// check returns an error if other servers hold the rules than those that are listened to.
+// check returns an error if the rules are now on other servers than those that are listened to.
 func (all listeners) check(nodes []*goredis.Client) error {
 	if !slices.EqualFunc(all, nodes, func(l *listener, node *goredis.Client) bool {
 		return l.address == node.Options().Addr
@@ -59,8 +59,7 @@ func (all listeners) pushes() bool {
 	return !slices.ContainsFunc(all, func(l *listener) bool { return !l.pushes() })
 }
 
-// means says how changes are noticed: of several servers, how those of the one are that tells
-// least.
+// means says how changes are noticed: with several servers, how the least capable does.
 func (all listeners) means() string {
 	for _, l := range all {
 		if !l.pushes() {
@@ -70,7 +69,7 @@ func (all listeners) means() string {
 	return all[0].means()
 }
 
-// close ends the connections, and run.
+// close closes the connections, and so ends run.
 func (all listeners) close() {
 	for _, l := range all {
 		l.close()

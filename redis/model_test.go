@@ -264,15 +264,24 @@ func (m *model) meddle(k *kept) {
 	k.server.beforeEach(nil)
 }
 
-// edit makes an edit through the handler.
+// edit makes an edit of one to five keys through the handler.
 func (m *model) edit() {
-	rule := m.rule()
-	e := &live.Edit{Key: rule.Key}
-	if m.r.IntN(4) > 0 {
-		e.Rule = &rule
+	e := new(live.Edit)
+	for range 1 + m.r.IntN(5) {
+		rule := m.rule()
+		change := live.Change{Key: rule.Key, Rule: &rule}
+		if _, there := m.kept[0].rules[rule.Key]; m.r.IntN(3) == 0 && (there || m.r.IntN(10) == 0) {
+			change.Rule = nil
+		}
+		if m.r.IntN(20) == 0 || !m.changes(e, rule.Key) {
+			e.Changes = append(e.Changes, change)
+		}
 	}
 	changed, want := m.edited(e)
-	m.note("edit %s to %+v, which is to succeed: %v", rule.Key, e.Rule, want == nil)
+	for _, change := range e.Changes {
+		m.note("edit %s to %+v", change.Key, change.Rule)
+	}
+	m.note("which is to succeed: %v", want == nil)
 	_, err := m.handler.Apply(context.Background(), e)
 	if (err == nil) != (want == nil) {
 		m.failf("the error is %v, and not %v", err, want)
@@ -293,43 +302,63 @@ func (m *model) edit() {
 	}
 }
 
+// same reports whether two keys are one.
+func same(a, b string) bool {
+	return resolver.CanonicalKey(a, false) == resolver.CanonicalKey(b, false)
+}
+
+// changes reports whether an edit has a change of a key.
+func (*model) changes(e *live.Edit, key string) bool {
+	return slices.ContainsFunc(e.Changes, func(c live.Change) bool { return same(c.Key, key) })
+}
+
 // edited returns what the first source holds after an edit, and why the edit is refused.
 func (m *model) edited(e *live.Edit) (map[string]resolver.Rule, error) {
 	if err := m.whyUnread(); err != nil {
 		return nil, err
 	}
 	into := m.kept[0]
-	same := func(other string) bool {
-		return resolver.CanonicalKey(other, false) == resolver.CanonicalKey(e.Key, false)
-	}
-	if slices.ContainsFunc(inline, func(r resolver.Rule) bool { return same(r.Key) }) {
-		return nil, fmt.Errorf("it is an inline rule")
-	}
 	changed := maps.Clone(into.rules)
-	spelling := e.Key
-	found := 0
-	for key := range into.rules {
-		if same(key) {
-			spelling = key
-			found++
-			delete(changed, key)
+	for i, change := range e.Changes {
+		if m.changes(&live.Edit{Changes: e.Changes[:i]}, change.Key) {
+			return nil, fmt.Errorf("there are two changes of %s", change.Key)
+		}
+		if err := changeIn(changed, change); err != nil {
+			return nil, err
 		}
 	}
-	if found > 1 {
-		return nil, fmt.Errorf("it stands there twice")
-	}
-	if e.Rule != nil {
-		rule := *e.Rule
-		rule.Key = spelling
-		changed[spelling] = rule
-	} else if found == 0 || into.needed && len(changed) == 0 {
-		return nil, fmt.Errorf("there is no such rule, or no other")
+	if into.needed && len(changed) == 0 {
+		return nil, fmt.Errorf("there is no other rule")
 	}
 	before := into.rules
 	into.rules = changed
 	defer func() { into.rules = before }()
 	_, err := m.compile(m.serves)
 	return changed, err
+}
+
+// changeIn makes a change in the rules of the first source, or says why it is refused.
+func changeIn(rules map[string]resolver.Rule, change live.Change) error {
+	if slices.ContainsFunc(inline, func(r resolver.Rule) bool { return same(r.Key, change.Key) }) {
+		return fmt.Errorf("it is an inline rule")
+	}
+	spelling, found := change.Key, 0
+	for key := range maps.Clone(rules) {
+		if same(key, change.Key) {
+			spelling = key
+			found++
+			delete(rules, key)
+		}
+	}
+	if change.Rule != nil {
+		rule := *change.Rule
+		rule.Key = spelling
+		rules[spelling] = rule
+	}
+	if found > 1 || found == 0 && change.Rule == nil {
+		return fmt.Errorf("it stands there twice, or not at all")
+	}
+	return nil
 }
 
 // whyUnread returns why the sources cannot be read, or nil if they can.

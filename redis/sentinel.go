@@ -9,16 +9,16 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 )
 
-// sentinels are the Redis Sentinels that say which server is the master. In a failover that is
-// commanded, the old master goes on for ten seconds as if it were still one: its connections live,
-// and it pushes nothing.
+// sentinels are the Redis Sentinels that say which server is the master. In a commanded failover,
+// the old master goes on for ten seconds as if it still were one: its connections live, and it
+// pushes nothing.
 type sentinels struct {
 	masterName string
 	clients    []*goredis.SentinelClient
-	preferred  int // the one that answered last
+	preferred  int // the Sentinel that answered last
 }
 
-// newSentinels returns the Sentinels of options. It does not connect.
+// newSentinels returns the Sentinels in options. It does not connect.
 func newSentinels(opt *goredis.FailoverOptions) *sentinels {
 	s := &sentinels{masterName: opt.MasterName}
 	for _, address := range opt.SentinelAddrs {
@@ -39,7 +39,7 @@ func newSentinels(opt *goredis.FailoverOptions) *sentinels {
 	return s
 }
 
-// master returns the address of the master, of the first Sentinel that answers.
+// master returns the address of the master, from the first Sentinel that answers.
 func (s *sentinels) master(ctx context.Context) (string, error) {
 	var errs []error
 	for range s.clients {
@@ -50,12 +50,12 @@ func (s *sentinels) master(ctx context.Context) (string, error) {
 		errs = append(errs, err)
 		s.preferred = (s.preferred + 1) % len(s.clients)
 	}
-	return "", fmt.Errorf("no Redis Sentinel answers who is the master %s: %w", s.masterName,
+	return "", fmt.Errorf("no Redis Sentinel knows the master %s: %w", s.masterName,
 		errors.Join(errs...))
 }
 
-// untilSwitched returns an error when the master is no longer the one of an address, or ctx ends.
-// Sentinels that do not answer are no reason to leave a master that does.
+// untilSwitched returns an error when the master is no longer at an address, or ctx ends. Sentinels
+// that do not answer are no reason to leave a master that does.
 func (s *sentinels) untilSwitched(ctx context.Context, address string) error {
 	for {
 		wait(ctx, recheck)
@@ -63,7 +63,7 @@ func (s *sentinels) untilSwitched(ctx context.Context, address string) error {
 			return err
 		}
 		if now, err := s.master(ctx); err == nil && now != address {
-			return fmt.Errorf("the sentinels have made %s the master, in place of %s", now, address)
+			return fmt.Errorf("the sentinels have made %s the master instead of %s", now, address)
 		}
 	}
 }

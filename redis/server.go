@@ -17,16 +17,16 @@ import (
 
 const defaultURL = "redis://localhost:6379/0"
 
-// server is where the rules are: one server, the one that Redis Sentinel names, or a cluster.
+// server is where the rules are: one server, the master that Redis Sentinels name, or a cluster.
 type server struct {
 	client  goredis.UniversalClient
-	address string // what there is to know of it without secrets
+	address string // without secrets
 	db      int
-	// sentinels tell which server is the master; nil where none are configured.
+	// sentinels say which server is the master; nil if none are configured.
 	sentinels *sentinels
 }
 
-// newServer returns the server that the configuration names. It does not connect.
+// newServer returns the configured server. It does not connect.
 func (s *Source) newServer() (server, error) {
 	address := caddy.NewReplacer().ReplaceKnown(cmp.Or(s.URL, defaultURL), "")
 	if err := checkScheme(address); err != nil {
@@ -45,15 +45,15 @@ func (s *Source) newServer() (server, error) {
 	return newSingle(address, tls)
 }
 
-// checkScheme returns an error if an address begins with no scheme that a URL of Redis has, such as
-// localhost:6379. It says what to write, without the secrets that the address may hold.
+// checkScheme returns an error if an address does not begin with a scheme of Redis, such as
+// localhost:6379. It says what to write, without the secrets that the address may contain.
 func checkScheme(address string) error {
 	scheme, _, found := strings.Cut(address, "://")
 	switch {
 	case slices.Contains([]string{"redis", "rediss", "unix"}, scheme) && found:
 		return nil
 	case found && !strings.ContainsAny(scheme, ":@/?"):
-		return fmt.Errorf("url begins with redis://, with TLS rediss://, or unix://, not %s://", scheme)
+		return fmt.Errorf("url must begin with redis://, with TLS rediss://, or unix://, not %s://", scheme)
 	}
 	scheme = "redis://"
 	if strings.HasPrefix(address, "/") {
@@ -125,31 +125,31 @@ func newCluster(address string, tls tlsFiles) (server, error) {
 	}, nil
 }
 
-// The library is kept from trying again and again: Watch does, with growing pauses, and when Caddy
-// starts the stored copy is to serve at once.
+// The library must not retry: Watch does, with growing pauses, and when Caddy starts the stored
+// copy must serve at once.
 const (
 	noRetries = -1
 	oneDial   = 1
 )
 
-// noMaintenanceNotifications turns off a handshake that servers in a hosted product of Redis alone
+// noMaintenanceNotifications turns off a handshake that only servers of a hosted Redis product
 // know.
 func noMaintenanceNotifications() *maintnotifications.Config {
 	return &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 }
 
-// urlError returns what is wrong with the URL. The errors of package net/url hold what it was made
-// of, perhaps a password.
+// urlError returns the error of the URL. Errors of package net/url contain the URL, perhaps with a
+// password.
 func urlError(err error) error {
 	if _, ok := errors.AsType[*url.Error](err); ok {
-		return errors.New("redis: url: this is no URL: write redis://user:password@host:6379/0, " +
+		return errors.New("redis: url: this is not a URL: write redis://user:password@host:6379/0, " +
 			"rediss:// or unix:///path, " +
 			"with user and password percent-encoded")
 	}
 	return fmt.Errorf("redis: url: %s", strings.TrimPrefix(err.Error(), "redis: "))
 }
 
-// node returns a client of the one server that holds a key.
+// node returns a client of the server that holds a key.
 func (s server) node(ctx context.Context, key string) (*goredis.Client, error) {
 	if cluster, ok := s.client.(*goredis.ClusterClient); ok {
 		return cluster.MasterForKey(ctx, key)

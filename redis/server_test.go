@@ -24,7 +24,7 @@ func TestWhatIsWrongWithTheConfigurationIsSaidWithoutSecrets(t *testing.T) {
 	}
 	for message, source := range map[string]*Source{
 		"the name of the hash is missing": {},
-		"this is no URL: write redis://": {Hash: "links",
+		"this is not a URL: write redis://": {Hash: "links",
 			URL: "redis://edge:s3cret@host:s3cret/0"},
 		"or unix://, not http://": {Hash: "links",
 			URL: "http://edge:s3cret@host"},

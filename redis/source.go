@@ -1,5 +1,5 @@
-// Package redis lets a Redis hash, or a key for each rule, be a source of rules, for a fleet of
-// servers that are to serve a new rule at once. Importing it registers the module
+// Package redis reads rules from a Redis hash, or from a Redis key for each rule, for a fleet of
+// servers that serve a new rule at once. Importing it registers the module
 // http.shortlink.sources.redis.
 package redis
 
@@ -29,31 +29,30 @@ func init() {
 // if it begins with `{`, an object: `{"to": "https://example.com/", "status": 301, "exact": true,
 // "unlisted": true, "query": "ignore", "note": "why"}`.
 //
-// With `*` at the end it is a key of Redis for each rule: `SET links:docs https://example.com/docs`
-// adds a rule to `links:*`, and all servers serve it within a tenth of a second, however many rules
-// there are, since a change costs no more than the keys that it is of. In a cluster the keys lie on
-// all of its masters.
+// With `*` at the end, each rule is a Redis key: `SET links:docs https://example.com/docs` adds a
+// rule to `links:*`, and all servers serve it within a tenth of a second. A change costs no more
+// than its keys, however many rules there are. In a cluster the keys are on all masters.
 //
-// Changes are pushed by the server: by client tracking (Redis 6 and later), or, of a hash, by
-// keyspace events where `notify-keyspace-events` has them on for all that can happen to one (`KA`
-// is enough). Where the server does neither for this user, the rules are polled. The server's
-// configuration is never changed. All rules are compared with what is served after each loss of the
-// connection, and every minute, since nothing tells of SWAPDB; very many less often.
+// The server pushes changes: by client tracking (Redis 6 and later) or, for a hash, by keyspace
+// events if `notify-keyspace-events` enables all of them (`KA` is enough). If the server does
+// neither for this user, the rules are polled. The server's configuration is never changed. All
+// rules are compared with what serves after each loss of the connection, and every minute, since
+// nothing reports SWAPDB; very many rules less often.
 //
-// A hash that is missing, empty or of another type, and one with a bad value, is rejected as a
-// whole: the last good rules go on serving. So are keys if there are none, and all changes since
-// one of them has a bad value or another type. The last good rules serve, too, while the server
-// cannot be reached; a copy in Caddy's storage stands in for it when Caddy starts.
+// A hash that is missing, empty, of another type, or has a bad value is rejected as a whole: the
+// last good rules go on serving. If there are no keys, this is rejected, too. If a key has a bad
+// value or another type, all changes since then are rejected. The last good rules also serve while
+// the server cannot be reached; when Caddy starts, a copy in Caddy's storage stands in for it.
 //
-// Who can write to the hash, or to the keys, can redirect: state `allow_hosts` where that is more
-// people than can change Caddy's configuration. Of Redis' commands the user needs these for a hash,
-// and those on the last line without client tracking:
+// Whoever can write to the hash or the keys can redirect: set `allow_hosts` if these are more
+// people than can change Caddy's configuration. For a hash the user needs these Redis commands, and
+// those on the last line without client tracking:
 //
 //	HLEN HSCAN WATCH UNWATCH MULTI EXEC PING
 //	CLIENT|TRACKING
 //	SUBSCRIBE CONFIG|GET, and the channel __keyspace@<db>__:<hash>
 //
-// These for keys, those on the third line for edits, and those on the last in a cluster:
+// For keys it needs these, those on the third line for edits, and those on the last in a cluster:
 //
 //	SCAN MGET GET PING
 //	CLIENT|TRACKING
@@ -93,15 +92,15 @@ type Source struct {
 	content content
 	server  server
 	reach   source.Reachability
-	// failed tells that a reading of rules has failed since they were compared.
+	// failed says that a reading has failed since the rules were last compared.
 	failed atomic.Bool
-	// answered is raised when the server has answered anybody.
+	// answered is raised when the server has answered any request.
 	answered signal
 	logger   *zap.Logger
 }
 
-// defaultPoll lets a new rule be served within a second. To read a key for each rule takes the
-// server longer, and what else is in its database, too.
+// defaultPoll serves a new rule within a second. Reading a key for each rule takes the server
+// longer, and depends on what else is in its database.
 const (
 	defaultPoll     = 500 * time.Millisecond
 	defaultPollKeys = 10 * time.Second
@@ -115,7 +114,7 @@ func (*Source) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
-// Provision reads the configuration. It does not connect: that is for Read and Watch.
+// Provision reads the configuration. It does not connect: Read and Watch do.
 func (s *Source) Provision(ctx caddy.Context) error {
 	byDefault := defaultPoll
 	prefix, eachRule := strings.CutSuffix(s.Hash, "*")
@@ -123,8 +122,8 @@ func (s *Source) Provision(ctx caddy.Context) error {
 	case s.Hash == "":
 		return errors.New("redis: the name of the hash is missing")
 	case eachRule && prefix == "":
-		return errors.New("redis: * would take all keys of the database for rules: write what " +
-			"theirs begin with in front of it, such as links:*")
+		return errors.New("redis: * would read all keys of the database as rules: write a prefix " +
+			"in front of it, such as links:*")
 	case eachRule:
 		s.content, byDefault = newKeys(s, prefix), defaultPollKeys
 	default:
@@ -156,29 +155,29 @@ func (s *Source) Read(ctx context.Context, add func(resolver.Rule)) (version str
 	return s.content.read(ctx, add)
 }
 
-// ByKey reports whether there is a key of Redis for each rule; see [source.Changing].
+// ByKey reports whether each rule has a Redis key; see [source.Changing].
 func (s *Source) ByKey() bool {
 	_, byKey := s.content.(*keys)
 	return byKey
 }
 
-// ReadKeys passes the rules of some keys; see [source.Changing].
+// ReadKeys reads the rules of some keys; see [source.Changing].
 func (s *Source) ReadKeys(
 	ctx context.Context, some []string, set func(resolver.Rule), remove func(key string),
 ) error {
 	return s.content.(*keys).readKeys(ctx, some, set, remove)
 }
 
-// copyKey returns where Caddy's storage has the copy of rules on this server.
+// copyKey returns the key in Caddy's storage of the copy of rules on this server.
 func (s *Source) copyKey() string {
 	name := sha256.Sum256(appendText(appendText(nil, s.server.address), s.Hash))
 	return "shortlink/redis/" + hex.EncodeToString(name[:16]) + ".json"
 }
 
-// Reach tells since when the server cannot be reached; see [source.Observed].
+// Reach returns whether the server can be reached; see [source.Observed].
 func (s *Source) Reach() *source.Reachability { return &s.reach }
 
-// reached notes whether the server could be read, by the error of reading it.
+// reached records whether the server could be read, by the error of reading it.
 func (s *Source) reached(ctx context.Context, err error) {
 	switch {
 	case err == nil || isRejection(err):
@@ -190,7 +189,7 @@ func (s *Source) reached(ctx context.Context, err error) {
 	}
 }
 
-// rejection is an error of what the hash holds. All other errors come from getting at it.
+// rejection is an error of what the server holds. All other errors come from reaching it.
 type rejection struct{ error }
 
 func (r rejection) Unwrap() error { return r.error }

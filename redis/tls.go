@@ -10,13 +10,13 @@ import (
 	"github.com/caddyserver/caddy/v2"
 )
 
-// tlsFiles are the certificates that the configuration names.
+// tlsFiles are the configured certificates.
 type tlsFiles struct {
-	authorities *x509.CertPool    // nil for those that the system trusts
+	authorities *x509.CertPool    // nil for those of the system
 	own         []tls.Certificate // at most one
 }
 
-// tlsFiles reads the files that the configuration names.
+// tlsFiles reads the configured files.
 func (s *Source) tlsFiles() (files tlsFiles, err error) {
 	replacer := caddy.NewReplacer()
 	if s.TLSCA != "" {
@@ -48,7 +48,7 @@ func readAuthorities(path string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// applyTo adds the certificates to config, which is nil where the URL asks for no TLS.
+// applyTo adds the certificates to config, which is nil if the URL does not use TLS.
 func (f tlsFiles) applyTo(config *tls.Config) error {
 	if f.authorities == nil && f.own == nil {
 		return nil

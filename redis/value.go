@@ -12,8 +12,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// parseRules returns the rules that the fields of a hash stand for, in their order and with source
-// for their position. The error is of type [rulefile.Errors] and lists everything that is no rule.
+// parseRules returns the rules for the fields of a hash, in order, with source as their position.
+// The error is a [rulefile.Errors] that lists everything that is not a rule.
 func parseRules(fields []field, source string) ([]resolver.Rule, error) {
 	at := resolver.Position{Source: source}
 	rules := make([]resolver.Rule, 0, len(fields))
@@ -36,14 +36,14 @@ func parseRules(fields []field, source string) ([]resolver.Rule, error) {
 	return rules, nil
 }
 
-// parseRule returns the rule that a field stands for.
+// parseRule returns the rule for a field.
 func parseRule(key, value string) (resolver.Rule, error) {
 	rule := resolver.Rule{Key: key, Value: value}
 	switch {
 	case !utf8.ValidString(key):
-		return rule, errors.New("the key is no Unicode text; write its bytes percent-encoded")
+		return rule, errors.New("the key is not Unicode text; write its bytes percent-encoded")
 	case !utf8.ValidString(value):
-		return rule, errors.New("the value is no Unicode text; write its bytes percent-encoded")
+		return rule, errors.New("the value is not Unicode text; write its bytes percent-encoded")
 	case !strings.HasPrefix(value, "{"):
 		return rule, nil
 	}
@@ -53,7 +53,7 @@ func parseRule(key, value string) (resolver.Rule, error) {
 	return rulefile.ReadJSONValue(strings.NewReader(value), "", key)
 }
 
-// messagesOf returns the messages of an error of a value, without places, as a value is short.
+// messagesOf returns the messages of a value's error, without positions, because a value is short.
 func messagesOf(err error) (messages []string) {
 	if err == nil {
 		return nil

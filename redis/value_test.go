@@ -41,9 +41,9 @@ func TestABadValueIsToldWithItsKey(t *testing.T) {
 		`{}`:                  `redis links: key "docs": the value of "docs" has no "to", which is the destination`,
 		`{"to": 1}`:           `redis links: key "docs": "to" in the value of "docs" takes a string, not 1`,
 		`{"to": "/", "x": 1}`: `redis links: key "docs": the value of "docs" has a member "x"`,
-		"\xff":                `redis links: key "docs": the value is no Unicode text`,
-		"{\"to\": \"/\xff\"}": `redis links: key "docs": the value is no Unicode text`,
-		`{"to": "/\ud800"}`:   `redis links: key "docs": this string is no Unicode text`,
+		"\xff":                `redis links: key "docs": the value is not Unicode text`,
+		"{\"to\": \"/\xff\"}": `redis links: key "docs": the value is not Unicode text`,
+		`{"to": "/\ud800"}`:   `redis links: key "docs": this string is not Unicode text`,
 	} {
 		t.Run(value, func(t *testing.T) {
 			_, err := parseRules([]field{{"docs", value}}, "redis links")
@@ -66,7 +66,7 @@ func TestAValueCannotAddRulesOfItsOwn(t *testing.T) {
 func TestAKeyThatIsNoTextIsAnError(t *testing.T) {
 	_, err := parseRules([]field{{"\xff", "/guide"}}, "redis links")
 	if err == nil ||
-		err.Error() != `redis links: key "\xff": the key is no Unicode text; write its bytes percent-encoded` {
+		err.Error() != `redis links: key "\xff": the key is not Unicode text; write its bytes percent-encoded` {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// versionOf returns a digest of rules in their order. It is of the rules and not of the values in
-// Redis, so that a stored copy has the version of what it is a copy of.
+// versionOf returns a digest of rules in their order. It depends on the rules, not on their
+// spelling in Redis, so that a stored copy has the version of its original.
 func versionOf(rules []resolver.Rule) string {
 	digest := sha256.New()
 	var b []byte
@@ -20,7 +20,7 @@ func versionOf(rules []resolver.Rule) string {
 	return hex.EncodeToString(digest.Sum(nil))
 }
 
-// appendRule appends a form of a rule that no other rule, nor any sequence of other rules, has.
+// appendRule appends a unique form of a rule: no other rule, nor a sequence of rules, has the same.
 func appendRule(b []byte, rule *resolver.Rule) []byte {
 	b = appendText(b, rule.Key)
 	b = appendText(b, rule.Value)

@@ -10,31 +10,31 @@ import (
 )
 
 const (
-	// recheck is how often is looked whether a Read failed that nothing else would make up for.
+	// recheck is how often to check for a failed Read that nothing else would repeat.
 	recheck = time.Second
-	// unheard is how often rules are compared where the server tells of its changes: of SWAPDB it
-	// does not, nor by keyspace events of FLUSHALL, and these can be turned off.
+	// unheard is how often rules are compared although the server pushes changes: it does not push
+	// SWAPDB, keyspace events do not include FLUSHALL, and they can be turned off.
 	unheard = time.Minute
-	// unheardShare is how many times as long as a reading that pause is at least: comparing very many
-	// rules for a whole fleet is not to keep the server busy.
+	// unheardShare is how many times the duration of a reading this pause is at least: comparing
+	// very many rules for a whole fleet must not keep the server busy.
 	unheardShare = 100
-	// grace is how long the server may be gone before the handler reads rules, in vain, and rejects
-	// them: a server that is restarted is back sooner.
+	// grace is how long the server may be gone before the handler tries to read rules and rejects
+	// them. A server that restarts is back sooner.
 	grace = 2 * time.Second
-	// pollShare is how many times as long as a reading the pause is that follows it.
+	// pollShare is how many times the duration of a reading the next pause is.
 	pollShare = 2
 )
 
 // Watch calls changed when the rules may have changed; see [source.Source]. It listens to the
-// server, or polls where that pushes nothing. After each loss of the connection it compares all
-// rules with what was read last. While the server cannot be reached it tries again and again, with
-// growing pauses.
+// server, or polls it if it does not push. After each loss of the connection it compares all rules
+// with those that were read last. While the server cannot be reached it retries, with growing
+// pauses.
 func (s *Source) Watch(ctx context.Context, version string, changed func()) {
 	s.content.begin(version)
 	s.watch(ctx, func(...string) { changed() })
 }
 
-// WatchKeys is Watch that says which keys have changed; see [source.Changing].
+// WatchKeys is Watch by key; see [source.Changing].
 func (s *Source) WatchKeys(ctx context.Context, changed func(keys ...string)) {
 	s.watch(ctx, changed)
 }
@@ -51,26 +51,25 @@ func (s *Source) watch(ctx context.Context, changed func(keys ...string)) {
 	}
 }
 
-// rest waits until it is time to try again: after a pause, or as somebody else has reached the
-// server meanwhile.
+// rest waits until the next try: for a pause, or until another client has reached the server.
 func (w *watch) rest(ctx context.Context) {
 	w.source.answered.drop()
 	waitFor(ctx, w.backoff.next(), w.source.answered)
 }
 
-// watch is what Watch knows from one connection to the next.
+// watch is the state of Watch across connections.
 type watch struct {
 	source  *Source
 	changed func(keys ...string)
 	backoff backoff
-	lost    time.Time // since when the server cannot be reached; zero if it can be
-	told    bool      // whether the handler has been told so
-	due     time.Time // when to compare though the server has told of nothing
+	lost    time.Time // when the server was lost; zero while it is reachable
+	told    bool      // the handler has been told so
+	due     time.Time // when to compare without a push
 }
 
 // session watches the rules until the connection is lost, and returns why.
 func (w *watch) session(ctx context.Context) error {
-	// Listening comes first, so that there is no time in between in which a change goes unnoticed.
+	// Listen first, so that no change in between goes unnoticed.
 	l, err := w.source.listenToAll(ctx)
 	if err != nil {
 		return err
@@ -88,8 +87,8 @@ func (w *watch) session(ctx context.Context) error {
 	return w.follow(listens, l, took)
 }
 
-// follow waits for changes until ctx ends, as the listeners have ended, and returns why. A
-// comparison took some time.
+// follow waits for changes until ctx or a listener ends, and returns why. took is the duration of
+// the last comparison.
 func (w *watch) follow(ctx context.Context, l listeners, took time.Duration) error {
 	timer := time.NewTimer(w.pause(l, took))
 	defer timer.Stop()
@@ -111,7 +110,7 @@ func (w *watch) follow(ctx context.Context, l listeners, took time.Duration) err
 	}
 }
 
-// pause says when to look next; a look took some time.
+// pause returns when to look next, after a look of this duration.
 func (w *watch) pause(l listeners, took time.Duration) time.Duration {
 	if w.polls(l) {
 		return max(w.source.every, pollShare*took)
@@ -124,8 +123,8 @@ func (w *watch) polls(l listeners) bool {
 	return !l.pushes() && w.source.every > 0
 }
 
-// look looks, without being told to, whether there is anything to do. It returns how long reading
-// the rules took, or 0 where there was no need to.
+// look checks, without a push, whether there is anything to do. It returns how long reading the
+// rules took, or 0 if they were not read.
 func (w *watch) look(ctx context.Context, l listeners) (took time.Duration, err error) {
 	if w.source.Cluster {
 		nodes, err := w.source.content.nodes(ctx)
@@ -139,13 +138,13 @@ func (w *watch) look(ctx context.Context, l listeners) (took time.Duration, err 
 	return 0, nil
 }
 
-// isDue reports whether a look is to compare: when polling, when a Read found no server, and now
-// and then where the server tells of changes, for those that it does not tell of.
+// isDue reports whether to compare: when polling, after a failed Read, and now and then for changes
+// that the server does not push.
 func (w *watch) isDue(l listeners) bool {
 	return w.polls(l) || w.source.failed.Load() || l.pushes() && !time.Now().Before(w.due)
 }
 
-// compare finds out whether all rules are still those that were read.
+// compare checks whether the rules are still those that were read.
 func (w *watch) compare(ctx context.Context) (took time.Duration, err error) {
 	w.source.failed.Store(false)
 	took, err = w.source.content.compare(ctx, w.changed)
@@ -153,8 +152,8 @@ func (w *watch) compare(ctx context.Context) (took time.Duration, err error) {
 	return took, err
 }
 
-// lose says that the server cannot be reached: at once in the log, and to the handler when that has
-// lasted for a while.
+// lose reports that the server cannot be reached: at once in the log, and to the handler if it
+// lasts.
 func (w *watch) lose(err error) {
 	w.source.reach.Fail(err)
 	if w.lost.IsZero() {
@@ -167,7 +166,7 @@ func (w *watch) lose(err error) {
 	}
 }
 
-// find says that the server can be reached, and how its changes are noticed.
+// find reports that the server can be reached, and how its changes are noticed.
 func (w *watch) find(l listeners) {
 	w.backoff.reset()
 	logger := w.source.logger.With(zap.String("by", l.means()))

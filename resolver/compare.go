@@ -2,6 +2,7 @@ package resolver
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 )
 
@@ -73,13 +74,24 @@ func (c *changedKeys) difference(before, after *Ruleset) Difference {
 
 // eachEntry calls do with the entries of all rules in the table, and pauses.
 func (rs *Ruleset) eachEntry(do func(ref)) {
-	fetched := -1
-	for at, s := range rs.table.entries(&rs.opts) {
-		if page := at >> pageBits; page != fetched {
-			rs.table.fetch(rs.table.slots.all[page])
-			fetched = page
+	for _, at := range rs.entries() {
+		do(at)
+	}
+}
+
+// entries gives the numbers and the entries of all rules in the table, and pauses.
+func (rs *Ruleset) entries() iter.Seq2[int, ref] {
+	return func(yield func(int, ref) bool) {
+		fetched := -1
+		for n, s := range rs.table.entries(&rs.opts) {
+			if page := n >> pageBits; page != fetched {
+				rs.table.fetch(rs.table.slots.all[page])
+				fetched = page
+			}
+			if !yield(n, s.ref()) {
+				return
+			}
 		}
-		do(s.ref())
 	}
 }
 

@@ -327,9 +327,6 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 	if rs.opts.digest {
 		rs.digest = rs.makeDigest()
 	}
-	if rs.opts.reverse {
-		rs.reverse = newReverseIndex(rs)
-	}
 	c.beInspected(rs)
 	return rs, nil
 }

@@ -23,9 +23,6 @@ func (d *derivation) ruleset() *Ruleset {
 		d.sumUp(next)
 		next.digest = next.digestOfSum()
 	}
-	if next.opts.reverse {
-		next.reverse = before.reverse.reverseOf(next, d.changedSlots(next))
-	}
 	return next
 }
 

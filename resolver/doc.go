@@ -16,8 +16,6 @@
 // The values gone and pass are another extension. Compiled, such a rule is one of those that lead
 // to no destination, like one that loops, so that other rules have nothing to ask for them.
 //
-// [Ruleset.AppendShortURL] finds for a page the short URL that leads to it, and proves it.
-//
 // Where the draft contradicts itself, is silent or would be unsafe, the package follows the
 // numbered readings R1 to R18, which docs/conformance.md lists, each with its reason.
 package resolver

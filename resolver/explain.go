@@ -28,8 +28,6 @@ type Explanation struct {
 	Dropped []Given `json:"dropped,omitempty"`
 	// Fragment is the destination's fragment.
 	Fragment Fragment `json:"fragment,omitzero"`
-	// Near is the rule that comes nearest where the walk ends without a match, nil if none does.
-	Near *NearMiss `json:"near,omitempty"`
 }
 
 // Step is one step of the resolution phase (3.3), with all that there is to say of it.
@@ -119,10 +117,6 @@ func (rs *Ruleset) Explain(req Request) Explanation {
 	if result.Outcome == Failed {
 		return e
 	}
-	end := endOfWalk(e.Walk, &req)
-	if end != "" && (len(e.Walk) == 0 || result.Outcome == Redirect) {
-		e.Near = rs.nearMiss(end)
-	}
 	if len(e.Walk) == 0 || result.Outcome == Gone || isOutcome(e.Walk[0].Value) {
 		return e
 	}
@@ -131,18 +125,6 @@ func (rs *Ruleset) Explain(req Request) Explanation {
 	}
 	rs.explainParts(&e, &req)
 	return e
-}
-
-// endOfWalk returns the path that a walk ends at, "" for one that ends at an absolute destination.
-func endOfWalk(walk []Step, req *Request) string {
-	if len(walk) == 0 {
-		return req.Target.Pathname
-	}
-	last := walk[len(walk)-1]
-	if !isInternal(last.Value) {
-		return ""
-	}
-	return last.next().path
 }
 
 // appendURL appends the URL of a target on the request's origin.

@@ -24,15 +24,6 @@ func (s Step) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// MarshalJSON returns the reason, and of the rule what names that.
-func (n NearMiss) MarshalJSON() ([]byte, error) {
-	return marshal(struct {
-		Key      string `json:"key"`
-		Position string `json:"position,omitempty"`
-		Reason   string `json:"reason"`
-	}{n.Rule.Key, n.Rule.Position.String(), n.Reason})
-}
-
 // marshal leaves it to the encoder of what a value is a part of whether to escape for HTML.
 func marshal(value any) ([]byte, error) {
 	var out bytes.Buffer

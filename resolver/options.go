@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
@@ -44,9 +45,8 @@ type Options struct {
 	// [DefaultMaxSize].
 	MaxSize int64
 
-	// Digest makes the digest of the rules, and Reverse the index of what leads where, both while
-	// the rules are compiled.
-	Digest, Reverse bool
+	// Digest makes the digest of the rules while they are compiled.
+	Digest bool
 	// NoLines leaves the names of sources alone in the positions of rules that a ruleset returns, and
 	// goes by keys where it would go by lines. So the ruleset is the same wherever in their sources
 	// the rules stand, and others can be derived from it. Errors of compiling have lines, and
@@ -153,7 +153,6 @@ type options struct {
 	maxSize      int64
 	content      string // what of it rulesets are told apart by, for digests
 	digest       bool
-	reverse      bool
 	noLines      bool
 	given        Options
 	pause        func()
@@ -165,7 +164,7 @@ type options struct {
 func checkOptions(opts Options) (options, error) {
 	c := optionChecker{checked: options{
 		query: cmp.Or(opts.Query, QueryMerge), foldCase: opts.FoldCase,
-		digest: opts.Digest, reverse: opts.Reverse, noLines: opts.NoLines, pause: opts.Pause,
+		digest: opts.Digest, noLines: opts.NoLines, pause: opts.Pause,
 		progress: opts.Progress,
 	}}
 	c.status(opts.Status)
@@ -263,10 +262,15 @@ func ParseOrigin(s string) (origin string, err error) {
 	if origin, err = parseOrigin(s); err != nil {
 		return "", err
 	}
-	if !isPlainOrigin([]byte(origin)) {
+	if !isPlainOrigin(origin) {
 		return "", errors.New(quote(s) + " has a host with characters that hosts do not have")
 	}
 	return origin, nil
+}
+
+// isPlainOrigin reports whether an origin can stand in a header as it is.
+func isPlainOrigin(origin string) bool {
+	return strings.Trim(origin, "abcdefghijklmnopqrstuvwxyz0123456789-._:/[]") == ""
 }
 
 // parseOrigin returns the origin that a URL without anything else names.

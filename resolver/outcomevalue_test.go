@@ -41,34 +41,6 @@ func TestAWordNearGoneIsToldWhatToWrite(t *testing.T) {
 	}
 }
 
-func TestNoNearMissNamesARuleThatPasses(t *testing.T) {
-	rules := []Rule{
-		{Key: "docs/guide", Value: "pass"}, {Key: "docs/guides/{x}", Value: "pass"},
-		{Key: "doks/guide", Value: "https://x.example"},
-	}
-	e := explain(t, rules, Options{}, "https://go.example/doxs/guide")
-	if e.Near == nil || e.Near.Rule.Key != "doks/guide" {
-		t.Errorf("%+v", e.Near)
-	}
-}
-
-func TestNoShortURLIsGoneOrPasses(t *testing.T) {
-	rs := mustCompile(t, []Rule{
-		{Key: "g", Value: "gone"}, {Key: "p", Value: "pass"}, {Key: "to-gone", Value: "/g"},
-		{Key: "t/{x}", Value: "gone"}, {Key: "u/{x}", Value: "/t/{x}"},
-		{Key: "long/er", Value: "/g/x", Exact: true},
-	}, Options{Reverse: true, Origin: "https://go.example"})
-	for _, path := range []string{"/g", "/p", "/t/1", "/g/x"} {
-		page, _ := NewRequest("https", "go.example", path)
-		if url, ok := rs.AppendShortURL(nil, &page, ""); ok {
-			t.Errorf("%s has the short URL %s", path, url)
-		}
-		for lead := range rs.LeadsTo(page, "https://go.example", false) {
-			t.Errorf("%s leads to %s", lead.Path, path)
-		}
-	}
-}
-
 func TestAChangeToOrFromGoneIsAChangeForClients(t *testing.T) {
 	const url = "https://x.example"
 	for _, tt := range []struct{ before, after, was, now string }{

@@ -97,6 +97,11 @@ func (h header) baseLength() int     { return int(h >> 32 & 0xFFFF) }
 func (h header) queryLength() int    { return int(h >> 48 & 0xFF) }
 func (h header) fragmentLength() int { return int(h >> 56) }
 
+// headerOf returns the header of an entry's record.
+func (rs *Ruleset) headerOf(at ref) header {
+	return header(binary.LittleEndian.Uint64(rs.table.arena.bytes(at)))
+}
+
 // appendRecord appends the encoded form of r.
 func appendRecord(dst []byte, r *record) []byte {
 	if len(r.key) > 0xFF || len(r.base) > 0xFFFF || len(r.query) > 0xFF || len(r.fragment) > 0xFF ||

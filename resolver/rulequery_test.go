@@ -91,28 +91,6 @@ func TestAnExplanationNamesTheModeAndWhatItIgnores(t *testing.T) {
 	}
 }
 
-func TestAShortURLLeadsToThePageInItsRulesOwnMode(t *testing.T) {
-	rs := mustCompile(t, []Rule{
-		{Key: "a", Value: "/page?flag&~", Query: QueryIgnore},
-		{Key: "b", Value: "/page?flag&~"},
-		{Key: "c", Value: "/b?x", Query: QueryIgnore},
-		{Key: "t/{x}", Value: "/p?{x}&{x}", Query: QueryPreserve},
-	}, Options{Reverse: true, Origin: "https://go.example"})
-	for target, want := range map[string]string{
-		"/page?flag&~":     "https://go.example/a",
-		"/page?flag=&%7E=": "https://go.example/b",
-		"/page?x":          "",
-		"/p?1&1":           "https://go.example/t/1",
-		"/p?1=":            "",
-	} {
-		page, _ := NewRequest("https", "go.example", target)
-		short, _ := rs.AppendShortURL(nil, &page, "")
-		if string(short) != want {
-			t.Errorf("%s: %s, want %s", target, short, want)
-		}
-	}
-}
-
 func TestAQueryModeTakesNoMemory(t *testing.T) {
 	rules := []Rule{
 		{Key: "a", Value: "https://x.example"}, {Key: "b", Value: "/a"}, {Key: "c", Value: "/b"},

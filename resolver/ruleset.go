@@ -35,7 +35,6 @@ type Ruleset struct {
 	templateRoom int
 	byNumber     []*templateRule
 	lineage      *lineage
-	reverse      *reverseIndex // nil for none
 	merger       weburl.Merger
 }
 

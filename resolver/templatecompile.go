@@ -113,7 +113,7 @@ func (c *Compiler) findTemplateFailures() {
 		if !t.value.internal {
 			continue
 		}
-		captures := slices.Repeat([]capture{{text: anySegment}}, len(t.names))
+		captures := slices.Repeat([]capture{{text: AnySegment}}, len(t.names))
 		first := step{
 			status: c.opts.statusOf(t.rule), mode: t.rule.Query, internal: true,
 		}

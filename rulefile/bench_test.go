@@ -53,6 +53,50 @@ func benchmarkRead(b *testing.B, format rulefile.Format) {
 	}
 }
 
+// BenchmarkEdit changes rules of a file: it is read, copied, and the copy is read.
+func BenchmarkEdit(b *testing.B) {
+	for _, format := range []rulefile.Format{rulefile.JSON, rulefile.CSV} {
+		for _, n := range []int{1, 10_000} {
+			b.Run(fmt.Sprintf("%s/changes=%d", format, n), func(b *testing.B) {
+				benchmarkEdit(b, format, n)
+			})
+		}
+	}
+}
+
+func benchmarkEdit(b *testing.B, format rulefile.Format, n int) {
+	const rules = 1_000_000
+	var file, edited bytes.Buffer
+	if err := rulefile.Write(&file, format, benchRules(rules)); err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(file.Len()))
+	b.ReportAllocs()
+	var edit rulefile.Edit
+	i := 0
+	for rule := range benchRules(rules) {
+		if i++; i%(rules/n) == 0 {
+			rule.Value += "/new"
+			edit.Changes = append(edit.Changes, rulefile.Change{Key: rule.Key, Rule: &rule})
+		}
+	}
+	edit.Reading.Lends = true
+	for b.Loop() {
+		old := bytes.NewReader(file.Bytes())
+		plan, err := edit.Plan(old, format, "links")
+		edited.Reset()
+		if err == nil {
+			err = plan.Copy(&edited, old)
+		}
+		if err == nil {
+			_, err = plan.Read(&edited, func(resolver.Rule) {})
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // benchRedirects are kinds of lines of a _redirects file, with a number for "#".
 var benchRedirects = map[string][]string{
 	"plain":                       {"/a# https://to.example/#"},

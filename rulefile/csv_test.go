@@ -84,8 +84,8 @@ func TestReadCSVGivesThePlaceOfEachKey(t *testing.T) {
 }
 
 func TestASlashInFrontOfKeysOfATableIsToldOnce(t *testing.T) {
-	const told = `csv:2:1: key "b": the table has keys that begin with "/", which is cut off, here ` +
-		`and in each other row: a key is a path without it`
+	const told = `csv:2:1: key "b": the table has keys that begin with "/", which is removed here ` +
+		`and in all other rows: a key is a path without it`
 	for text, want := range map[string][]string{
 		"a,/x\n/b,/x\n/c,/x\n": {told},
 		"a,/x\n//b,/x\n/,/x\n": nil,
@@ -108,7 +108,7 @@ func TestASlashInFrontOfKeysOfATableIsToldOnce(t *testing.T) {
 func TestAKeyThatATableWouldCutIsNotWritten(t *testing.T) {
 	text, err := write(rulefile.CSV, resolver.Rule{Key: "/a", Value: "/b"},
 		resolver.Rule{Key: "c", Value: "/d"})
-	const refused = `key "/a": a key has no leading "/", and would be read without it; remove it`
+	const refused = `key "/a": a key has no leading "/"; it would be read without it, so remove it`
 	if text != "key,destination,status,exact,unlisted\nc,/d,,,\n" || errorText(err) != refused {
 		t.Errorf("got %q, %v", text, err)
 	}
@@ -127,13 +127,13 @@ func TestReadCSVReadsLinesOfAnyLengthHoweverSlowlyTheyArrive(t *testing.T) {
 
 func TestReadCSVSaysWhatIsWrongAndWhere(t *testing.T) {
 	const (
-		columns = "; the columns are key, destination, status, exact, unlisted, query, note; what a " +
-			"table has beside them is left out by caddy shortlink convert --from csv --to csv"
-		inSix    = `csv:1:25: a row has 5 columns (key, destination, status, exact, unlisted), and "x"`
-		inFour   = `csv:2:7: the header has 3 columns (key, destination, status), and "x"`
-		inTwo    = `csv:2:7: the header has 2 columns (key, destination), and "x"`
-		orHeader = "; or put a header in front: destination,key"
-		removeIt = "; remove it, or put a field that holds a comma into quotation marks"
+		columns = "; the columns are key, destination, status, exact, unlisted, query, note; other " +
+			"columns of a table are left out by caddy shortlink convert --from csv --to csv"
+		inSix    = `csv:1:25: a row has 5 columns (key, destination, status, exact, unlisted), but "x"`
+		inFour   = `csv:2:7: the header has 3 columns (key, destination, status), but "x"`
+		inTwo    = `csv:2:7: the header has 2 columns (key, destination), but "x"`
+		orHeader = "; or put a header first: destination,key"
+		removeIt = "; remove it, or put a field that contains a comma into quotation marks"
 	)
 	tests := map[string]struct{ text, want string }{
 		"one column":                {"gh", "csv:1:1: the row has no destination: a row is key, destination, status, exact, unlisted, with a comma between them"},
@@ -141,7 +141,7 @@ func TestReadCSVSaysWhatIsWrongAndWhere(t *testing.T) {
 		"spaces for separators":     {"a\t/b\nb /c", "csv:2:1: the row has no destination: a row is key, destination, status, exact, unlisted, with a tab between them"},
 		"a row without its last":    {"to,key\n/b", "csv:2:1: the row has no key: a row is destination, key, with a comma between them"},
 		"no key":                    {",/b", "csv:1:1: the key is empty"},
-		"a key like a comment":      {`"#a",/b`, `csv:1:1: a key does not begin with "#", as a comment does; for a number sign in the path write %23`},
+		"a key like a comment":      {`"#a",/b`, `csv:1:1: a key cannot begin with "#", like a comment; for a number sign in the path write %23`},
 		"a status in words":         {"a,/b,permanent", `csv:1:6: this column holds 301, 302, 303, 307 or 308, not "permanent"`},
 		"a status of no redirect":   {"a,/b,200", `csv:1:6: this column holds 301, 302, 303, 307 or 308, not "200"`},
 		"a status with a space":     {"a,/b, 301", `csv:1:6: this column holds 301, 302, 303, 307 or 308, not " 301"`},
@@ -157,26 +157,26 @@ func TestReadCSVSaysWhatIsWrongAndWhere(t *testing.T) {
 		"exchanged columns": {"https://a.example,a\n/b,/c",
 			"csv:1:1: key and destination are exchanged; write a,https://a.example" + orHeader},
 		"exchanged columns with a status": {"https://a.example;a;301;exact\n",
-			"csv:1:1: key and destination are exchanged; write a;https://a.example;301;exact; or put a " +
-				"header in front: destination;key;status;exact"},
+			"csv:1:1: key and destination are exchanged; write a;https://a.example;301;exact; or put " +
+				"a header first: destination;key;status;exact"},
 		"exchanged columns of a header": {"to,note,key\n\"docs\",\"a, b\",\"https://a.example/\"\"\"",
 			`csv:2:1: key and destination are exchanged; write "https://a.example/""","a, b",docs`},
 		"a query mode that is none": {"key,to,query\na,/b,drop\nc,/d,Merge",
 			`csv:2:6: this column holds merge, preserve or ignore, or nothing, not "drop"
 csv:3:6: this column holds merge, preserve or ignore, or nothing, not "Merge"`},
-		"too many columns":           {"a,/b,301,exact,unlisted,x", inSix + " stands in column 6" + removeIt},
-		"more than the header names": {"key,to,code\na,/b,,x\n", inFour + " stands in column 4" + removeIt},
-		"much more than that":        {"key,to\na,/b,,x,,y\n", inTwo + " stands in column 4" + removeIt},
+		"too many columns":           {"a,/b,301,exact,unlisted,x", inSix + " is in column 6" + removeIt},
+		"more than the header names": {"key,to,code\na,/b,,x\n", inFour + " is in column 4" + removeIt},
+		"much more than that":        {"key,to\na,/b,,x,,y\n", inTwo + " is in column 4" + removeIt},
 		"a field without a name":     {"key,,to\na,note,/b", `csv:2:3: this column holds nothing, not "note"`},
 		"a note in Latin-1": {"key,to,note\na,/b,caf\xe9",
-			"csv:2:6: this is no Unicode text: save the file as UTF-8"},
+			"csv:2:6: this is not Unicode text: save the file as UTF-8"},
 		"unknown columns":             {"key,destination,owner,notes\na,/b,me,x", "csv:1:17: there is no column \"owner\"" + columns + "\ncsv:1:23: there is no column \"notes\"" + columns},
 		"a column twice":              {"key,to,from\na,/b,a", `csv:1:8: "from" is a second column for the key; remove one of the two`},
 		"a header that ends too soon": {"key,status\na,301\nb,302", "csv:1:1: no column is called destination; the columns are key, destination, status, exact, unlisted, query, note"},
-		"a mark inside a field":       {`a,/b"c"`, `csv:1:5: a quotation mark stands inside a field; put the whole field into quotation marks, and write "" for the one inside`},
-		"a mark without its partner":  {`a,"/b`, `csv:1:6: a field in quotation marks has no end, or something stands behind it; inside it write "" for a quotation mark`},
-		"something behind a mark":     {`a,"/b"c`, `csv:1:6: a field in quotation marks has no end, or something stands behind it; inside it write "" for a quotation mark`},
-		"Latin-1":                     {"caf\xe9,/caf\xe9", "csv:1:1: this is no Unicode text: save the file as UTF-8\ncsv:1:6: this is no Unicode text: save the file as UTF-8"},
+		"a mark inside a field":       {`a,/b"c"`, `csv:1:5: there is a quotation mark inside a field; put the whole field into quotation marks, and write "" for the one inside`},
+		"a mark without its partner":  {`a,"/b`, `csv:1:6: a field in quotation marks has no end, or is followed by text; inside it write "" for a quotation mark`},
+		"something behind a mark":     {`a,"/b"c`, `csv:1:6: a field in quotation marks has no end, or is followed by text; inside it write "" for a quotation mark`},
+		"Latin-1":                     {"caf\xe9,/caf\xe9", "csv:1:1: this is not Unicode text: save the file as UTF-8\ncsv:1:6: this is not Unicode text: save the file as UTF-8"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -196,7 +196,7 @@ d,/good
 e,/f,9,x
 f,/good`)
 	const want = `csv:2:1: the row has no destination: a row is key, destination, status, exact, unlisted, with a comma between them
-csv:3:13: a field in quotation marks has no end, or something stands behind it; inside it write "" for a quotation mark
+csv:3:13: a field in quotation marks has no end, or is followed by text; inside it write "" for a quotation mark
 csv:5:6: this column holds 301, 302, 303, 307 or 308, not "9"
 csv:5:8: this column holds the word exact, or nothing, not "x"`
 	if errorText(err) != want {
@@ -318,10 +318,10 @@ func TestWriteCSVLeavesOutWhatNoRowHoldsAndListsIt(t *testing.T) {
 		resolver.Rule{Key: "", Value: "/c"},
 		resolver.Rule{Key: "line", Value: "/\nend"},
 		resolver.Rule{Key: "note", Value: "/d", Note: "two\nlines"})
-	const want = `key "#": a key does not begin with "#", as a comment does; for a number sign in the path write %23
+	const want = `key "#": a key cannot begin with "#", like a comment; for a number sign in the path write %23
 key "": the key is empty
-key "line": a row holds no line end; write it percent-encoded
-key "note": a row holds no line end; write a space in the note`
+key "line": a row cannot contain a line end; write it percent-encoded
+key "note": a row cannot contain a line end; write a space in the note`
 	if errorText(err) != want {
 		t.Errorf("got %v", err)
 	}

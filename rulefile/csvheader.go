@@ -7,7 +7,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// named returns the columns that a row names, also with the names that they have in its table.
+// named returns the columns that a row names, in our words or those of its table.
 func (c *Rows) named(row []string) (columns []*property) {
 	names := row
 	if c.Renaming.Header != nil {
@@ -23,8 +23,8 @@ func (c *Rows) named(row []string) (columns []*property) {
 	return columns
 }
 
-// IsHeader reports whether a first row names columns: the key's is there, that of the destination
-// where the key's is not called as in a source, and nothing that looks like a value.
+// IsHeader reports whether a first row names columns: the key's and, unless that is called as in a
+// source, the destination's, and nothing that looks like a value.
 func (c *Rows) IsHeader(row []string) bool {
 	isKey := func(field string) bool { return propertyNamed(field) == keyProperty }
 	isValue := func(field string) bool {
@@ -40,16 +40,15 @@ func (c *Rows) IsHeader(row []string) bool {
 	return slices.Contains(named, keyProperty) && slices.Contains(named, destinationProperty)
 }
 
-// readHeader takes the order of columns from a row that names them. The error is what ends the
-// reading, as they make no rules.
+// readHeader sets the order of columns from a row that names them. An error ends the reading.
 func (c *Rows) readHeader(row []string) error {
 	c.columns, c.hasHeader = c.named(row), true
 	for i, field := range row {
 		switch column := c.columns[i]; {
 		case column == strayProperty && c.Renaming.Header != nil:
 		case column == strayProperty:
-			c.reports.wrong(c.At(i), "there is no column %s; the columns are %s; what a table has "+
-				"beside them is left out by caddy shortlink convert --from csv --to csv",
+			c.reports.wrong(c.At(i), "there is no column %s; the columns are %s; other columns of a "+
+				"table are left out by caddy shortlink convert --from csv --to csv",
 				quote(field), namesOf(properties))
 		case column != noProperty && slices.Contains(c.columns[:i], column):
 			c.reports.wrong(c.At(i), "%q is a second column for the %s; remove one of the two",

@@ -3,6 +3,7 @@ package rulefile
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"hash/maphash"
 	"io"
 
@@ -10,20 +11,11 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
-// Edit is a change of one rule of a file.
+// Edit is a list of changes of a file's rules, which are made together or not at all.
 type Edit struct {
-	// Key is the rule's.
-	Key string
-	// Rule is the key's new rule, in the place of the one that it has; nil to remove that.
-	Rule *resolver.Rule
-	// Same reports whether a key of the file is Key, perhaps in another spelling. It does not keep the
-	// key. Default: if they are equal; in _redirects, where several lines can be of one rule, if they
-	// are spellings of one key.
-	Same func(key string) bool
-	// Was is the rule that the edit changes or removes, nil for none. Sources that compare one rule,
-	// and not all, make the edit only if it is still there so.
-	Was *resolver.Rule
-	// IsLast tells that the edit removes the only rule of its source, as far as that is known.
+	// Changes are each of another key.
+	Changes []Change
+	// IsLast tells that the edit leaves its source without rules, as far as that is known.
 	IsLast bool
 	// DefaultStatus is the status of rules that name none, for a format in which each has one.
 	// Default: that of the resolver.
@@ -32,40 +24,62 @@ type Edit struct {
 	Reading Reading
 }
 
+// Change is a change of one rule.
+type Change struct {
+	// Key is the rule's, as the file spells it. In _redirects, where several lines can be of one rule,
+	// those in other spellings are its lines, too.
+	Key string
+	// Rule is the key's new rule, in the place of the one that it has; nil to remove that.
+	Rule *resolver.Rule
+	// Was is the rule that is changed or removed, nil for none. Sources that compare such rules, and
+	// not all, make the edit only if each is still there so.
+	Was *resolver.Rule
+}
+
 // ErrNoRule is the error of an edit that would remove a rule that is not there.
 var ErrNoRule = errors.New("there is no such rule")
 
 // Plan is an edit of a file that has been read: where it goes there, and what has to stay.
 type Plan struct {
-	edit   Edit
-	format Format
-	source string
-	spot   spot
-	others ruleSum
+	edit    Edit
+	format  Format
+	source  string
+	changes []plannedChange
+	byKey   map[string]*plannedChange
+	spot    spot
+	others  ruleSum
+}
+
+// plannedChange is a change, of which is known whether its rule is there.
+type plannedChange struct {
+	Change
+	isFound bool
 }
 
 // spot is where in a file an edit goes.
 type spot interface {
 	// check says why the file cannot have a rule, nil if it can.
 	check(rule resolver.Rule) error
-	// splices returns what changes in content: nothing, if there is no rule to remove.
-	splices(e *Edit, content io.ReadSeeker) ([]splice, error)
+	// splices returns what the changes make of content, in order.
+	splices(changes []plannedChange, content io.ReadSeeker) ([]splice, error)
 }
 
 // Plan reads a file of rules, once, for all that the edit has to know of it. The error is of type
 // [Errors] where the file does not parse, or that of content.
 func (e Edit) Plan(content io.Reader, format Format, source string) (p *Plan, err error) {
-	others := ruleSum{format: format, seed: maphash.MakeSeed()}
-	p = &Plan{format: format, source: source, others: others}
-	if e.Same == nil && format == Redirects {
-		key := resolver.CanonicalKey(e.Key, false)
-		e.Same = func(other string) bool { return resolver.CanonicalKey(other, false) == key }
+	p = &Plan{
+		edit: e, format: format, source: source, others: ruleSum{format, maphash.MakeSeed(), 0},
+		changes: make([]plannedChange, len(e.Changes)),
+		byKey:   make(map[string]*plannedChange, len(e.Changes)),
 	}
-	if e.Rule != nil && format == Redirects {
-		rule := withStatus(*e.Rule, e.DefaultStatus)
-		e.Rule = &rule
+	for i, change := range e.Changes {
+		if change.Rule != nil && format == Redirects {
+			rule := withStatus(*change.Rule, e.DefaultStatus)
+			change.Rule = &rule
+		}
+		p.changes[i].Change = change
+		p.byKey[p.keyOf(change.Key)] = &p.changes[i]
 	}
-	p.edit = e
 	switch format {
 	case JSON:
 		p.spot, err = p.planJSON(content)
@@ -79,40 +93,61 @@ func (e Edit) Plan(content io.Reader, format Format, source string) (p *Plan, er
 	return p, err
 }
 
-// take takes in a rule of the file, and reports whether it is the edit's.
-func (p *Plan) take(rule resolver.Rule) (is bool) {
-	if is = p.edit.isOf(rule.Key); !is {
-		p.others.add(rule)
+// keyOf returns what keys of one rule have in common.
+func (p *Plan) keyOf(key string) string {
+	if p.format == Redirects {
+		return resolver.CanonicalKey(key, false)
 	}
-	return is
+	return key
 }
 
-func (e *Edit) isOf(key string) bool {
-	if e.Same != nil {
-		return e.Same(key)
+// changeOf returns the change of a rule of the file, nil for none.
+func (p *Plan) changeOf(rule resolver.Rule) *plannedChange {
+	change := p.byKey[p.keyOf(rule.Key)]
+	if change != nil {
+		change.isFound = true
 	}
-	return key == e.Key
+	return change
+}
+
+// take takes in a rule of the file, and returns the change of it, nil for none.
+func (p *Plan) take(rule resolver.Rule) *plannedChange {
+	change := p.changeOf(rule)
+	if change == nil {
+		p.others.add(rule)
+	}
+	return change
 }
 
 // Copy copies the file of the plan to w with the edit made. Everything else stays as it is: order,
-// indentation, comments, line ends. The error is of type [Errors] where the format cannot have the
-// rule; [ErrNoRule]; or that of content or w. What has been written then is worth nothing.
+// indentation, comments, line ends. The error tells of all changes that cannot be made: it is of
+// type [Errors] where the format cannot have a rule, and [ErrNoRule] where one is not there. Or it
+// is that of content or w. What has been written then is worth nothing.
 func (p *Plan) Copy(w io.Writer, content io.ReadSeeker) error {
-	if rule := p.edit.Rule; rule != nil {
-		if err := p.spot.check(*rule); err != nil {
-			var errs Errors
-			errs.leaveOut(*rule, err)
-			return errs
-		}
-	}
-	splices, err := p.spot.splices(&p.edit, content)
-	switch {
-	case err != nil:
+	if err := p.check(); err != nil {
 		return err
-	case len(splices) == 0:
-		return ErrNoRule
+	}
+	splices, err := p.spot.splices(p.changes, content)
+	if err != nil {
+		return err
 	}
 	return copySpliced(w, content, splices)
+}
+
+// check returns why changes cannot be made.
+func (p *Plan) check() error {
+	var missing []error
+	var errs Errors
+	for _, change := range p.changes {
+		if change.Rule != nil {
+			if err := p.spot.check(*change.Rule); err != nil {
+				errs.leaveOut(*change.Rule, err)
+			}
+		} else if !change.isFound {
+			missing = append(missing, fmt.Errorf("key %q: %w", change.Key, ErrNoRule))
+		}
+	}
+	return errors.Join(append(missing, errs.orNil())...)
 }
 
 // Read reads the copy, like [Reading.Read], and checks that the edit has made no other change.
@@ -127,8 +162,10 @@ func (p *Plan) Read(
 	}
 	now, wanted := p.others, p.others
 	now.sum = 0
-	if p.edit.Rule != nil {
-		wanted.add(*p.edit.Rule)
+	for _, change := range p.changes {
+		if change.Rule != nil {
+			wanted.add(*change.Rule)
+		}
 	}
 	warnings, err = p.edit.Reading.Read(text, p.format, p.source, func(rule resolver.Rule) {
 		now.add(rule)

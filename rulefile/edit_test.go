@@ -2,6 +2,7 @@ package rulefile
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,16 +11,16 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-func edited(t testing.TB, content string, format Format, e Edit) (string, error) {
+func edited(t testing.TB, content string, format Format, changes ...Change) (string, error) {
 	t.Helper()
-	_, after, err := planned(content, format, e)
+	_, after, err := planned(content, format, changes...)
 	return after, err
 }
 
 // planned returns the plan of an edit, too.
-func planned(content string, format Format, e Edit) (*Plan, string, error) {
+func planned(content string, format Format, changes ...Change) (*Plan, string, error) {
 	old := strings.NewReader(content)
-	plan, err := e.Plan(old, format, "links")
+	plan, err := Edit{Changes: changes}.Plan(old, format, "links")
 	if err != nil {
 		return nil, "", err
 	}
@@ -86,7 +87,7 @@ func TestAnEditChangesItsRuleAndNothingElse(t *testing.T) {
 		"_redirects: one for all below goes behind them": {Redirects, "/b /x\n/b/c /y\n/d /z\n", "/b/c /y\n/d /z\n/b/* https://new.example/:splat 302\n", site},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := edited(t, tt.content, tt.format, Edit{Key: "b", Rule: tt.rule})
+			got, err := edited(t, tt.content, tt.format, Change{Key: "b", Rule: tt.rule})
 			if err != nil || got != tt.want {
 				t.Errorf("got %q, %v\nwant %q", got, err, tt.want)
 			}
@@ -94,9 +95,102 @@ func TestAnEditChangesItsRuleAndNothingElse(t *testing.T) {
 	}
 }
 
+// changesFrom returns changes that set keys to destinations, or remove them, as texts say it.
+func changesFrom(texts string) (changes []Change) {
+	for text := range strings.FieldsSeq(texts) {
+		key, value, isSet := strings.Cut(text, "=")
+		change := Change{Key: key}
+		if isSet {
+			change.Rule = &resolver.Rule{Key: key, Value: value, Exact: strings.HasSuffix(value, "!")}
+			change.Rule.Value = strings.TrimSuffix(value, "!")
+		}
+		changes = append(changes, change)
+	}
+	return changes
+}
+
+func TestChangesOfSeveralRulesAreMadeTogether(t *testing.T) {
+	const three = "{\n\t\"a\": \"/x\",\n\t\"b\": \"/y\",\n\t\"c\": \"/z\"\n}\n"
+	for name, tt := range map[string]struct {
+		format                 Format
+		content, changes, want string
+	}{
+		"JSON: one of each": {JSON, three, "d=/new b=/w a",
+			"{\n\t\"b\": \"/w\",\n\t\"c\": \"/z\",\n\t\"d\": \"/new\"\n}\n"},
+		"JSON: neighbours removed":         {JSON, three, "b a", "{\n\t\"c\": \"/z\"\n}\n"},
+		"JSON: the last ones removed":      {JSON, three, "b c", "{\n\t\"a\": \"/x\"\n}\n"},
+		"JSON: the first and last removed": {JSON, three, "a c", "{\n\t\"b\": \"/y\"\n}\n"},
+		"JSON: all removed":                {JSON, three, "a c b", "{}\n"},
+		"JSON: all replaced": {JSON, three, "c=/1 b=/2 a=/3",
+			"{\n\t\"a\": \"/3\",\n\t\"b\": \"/2\",\n\t\"c\": \"/1\"\n}\n"},
+		"JSON: all in the place of others": {JSON, three, "a b c d=/1 e=/2",
+			"{\n\t\"d\": \"/1\",\n\t\"e\": \"/2\"\n}\n"},
+		"JSON: the last in the place of others": {JSON, "{\"a\":\"/x\" , \"b\":\"/y\"}", "b d=/1 e=/2",
+			"{\"a\":\"/x\" , \"d\":\"/1\" , \"e\":\"/2\"}"},
+		"JSON: several to none": {JSON, "{}", "a=/1 b=/2", "{\n\t\"a\": \"/1\",\n\t\"b\": \"/2\"\n}"},
+
+		"CSV: one of each": {CSV, "a,/x\r\nb,/y\r\n/c,/z\r\n", "d=/new b=/w a",
+			"b,/w\r\n/c,/z\r\n/d,/new\r\n"},
+		"CSV: behind a line without an end": {CSV, "a,/x", "b=/1 c=/2", "a,/x\nb,/1\nc,/2\n"},
+		"CSV: beside a line without an end": {CSV, "a,/x\nb,/y", "b=/w c=/z",
+			"a,/x\nb,/w\nc,/z"},
+		"CSV: in the place of one without": {CSV, "a,/x\nb,/y", "b c=/z d=/w",
+			"a,/x\nc,/z\nd,/w"},
+		"CSV: all removed and others added": {CSV, "a,/x\nb,/y\n", "a b c=/z", "c,/z\n"},
+		"CSV: several added to a header": {CSV, "key,to\n", "a=/1 b=/2",
+			"key,to\na,/1\nb,/2\n"},
+		"CSV: comments between them": {CSV, "# 1\na,/x\n# 2\nb,/y\n", "a b c=/z",
+			"# 1\n# 2\nc,/z\n"},
+		"_redirects: one of each": {Redirects, "/a /x\n/b /y\n/c /z\n", "d=/new! b=/w! a",
+			"/b /w 302\n/c /z\n/d /new 302\n"},
+		"_redirects: in the order of their keys": {
+			Redirects, "# ours\n", "docs=/d docs/a=/x! docs/a/b=/y!",
+			"# ours\n/docs/a /x 302\n/docs/a/b /y 302\n/docs /d 302\n/docs/* /d/:splat 302\n"},
+		"_redirects: around one that is removed": {
+			Redirects, "/docs/* /d/:splat\n/x /y\n", "docs docs/a=/x!",
+			"/x /y\n/docs/a /x 302\n"},
+		"_redirects: both rules of a line removed": {Redirects, "/a/* /b\n/c /d\n", "a a/{+splat}",
+			"/c /d\n"},
+		"_redirects: both rules of a line replaced": {Redirects, "/a/* /b\n/c /d\n", "a/{+splat}=/w! a=/x!",
+			"/a /x 302\n/a/* /w 302\n/c /d\n"},
+		"_redirects: the last line without an end": {Redirects, "/a /x\n/b /y", "b=/w! c=/z!",
+			"/a /x\n/b /w 302\n/c /z 302"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan, got, err := planned(tt.content, tt.format, changesFrom(tt.changes)...)
+			if err != nil || got != tt.want {
+				t.Fatalf("got %q, %v\nwant %q", got, err, tt.want)
+			}
+			if _, err := plan.Read(strings.NewReader(got), func(resolver.Rule) {}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestAllThatIsWrongWithChangesIsToldAtOnce(t *testing.T) {
+	changes := changesFrom("x a=/1 y")
+	changes = append(changes,
+		Change{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y", Status: 200}},
+		Change{Key: "c", Rule: &resolver.Rule{Key: "c", Value: "/y", Status: 600}})
+	contents := map[Format]string{JSON: `{"a": "/"}`, CSV: "a,/\n", Redirects: "/a /\n"}
+	for format, content := range contents {
+		_, err := edited(t, content, format, changes...)
+		_, isOfRules := errors.AsType[Errors](err)
+		if !errors.Is(err, ErrNoRule) || !isOfRules {
+			t.Fatalf("%s: %v", format, err)
+		}
+		for _, want := range []string{`key "x"`, `key "y"`, `key "b"`, "not 200", `key "c"`, "not 600"} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: nothing of %s in %v", format, want, err)
+			}
+		}
+	}
+}
+
 func TestALineGoesInFrontOfTheOneThatTakesItsPathWhole(t *testing.T) {
 	rule := &resolver.Rule{Key: "docs/new", Value: "/guide", Exact: true}
-	got, err := edited(t, "/a /x\n/docs/* https://docs.example/:splat\n", Redirects, Edit{Key: "docs/new", Rule: rule})
+	got, err := edited(t, "/a /x\n/docs/* https://docs.example/:splat\n", Redirects, Change{Key: "docs/new", Rule: rule})
 	if want := "/a /x\n/docs/new /guide 302\n/docs/* https://docs.example/:splat\n"; err != nil || got != want {
 		t.Errorf("got %q, %v; want %q", got, err, want)
 	}
@@ -106,24 +200,24 @@ func TestAnEditThatCannotBeMadeSaysWhy(t *testing.T) {
 	for name, tt := range map[string]struct {
 		format  Format
 		content string
-		edit    Edit
+		edit    Change
 		want    string
 	}{
-		"a rule that is not there":   {JSON, `{"a": "/x"}`, Edit{Key: "b"}, ErrNoRule.Error()},
-		"a row that is not there":    {CSV, "a,/x\n", Edit{Key: "b"}, ErrNoRule.Error()},
-		"a line that is not there":   {Redirects, "/a /x\n", Edit{Key: "b"}, ErrNoRule.Error()},
-		"a file that does not parse": {JSON, "{\n\"a\": 5}", Edit{Key: "b"}, `links:2:6: the value of "a" is 5`},
-		"a table without the column": {CSV, "key,to\na,/x\n", Edit{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y", Status: 301}}, `key "b": the table has no column status; add it to the header`},
+		"a rule that is not there":   {JSON, `{"a": "/x"}`, Change{Key: "b"}, ErrNoRule.Error()},
+		"a row that is not there":    {CSV, "a,/x\n", Change{Key: "b"}, ErrNoRule.Error()},
+		"a line that is not there":   {Redirects, "/a /x\n", Change{Key: "b"}, ErrNoRule.Error()},
+		"a file that does not parse": {JSON, "{\n\"a\": 5}", Change{Key: "b"}, `links:2:6: the value of "a" is 5`},
+		"a table without the column": {CSV, "key,to\na,/x\n", Change{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y", Status: 301}}, `key "b": the table has no column status; add it to the header`},
 		"a table without a header": {CSV, "a,/x\n",
-			Edit{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y", Query: resolver.QueryMerge}},
+			Change{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y", Query: resolver.QueryMerge}},
 			"the table has no column query; write a header in front of its first row, such as key, " +
 				"destination, status, exact, unlisted, query, note"},
-		"what the format cannot say": {Redirects, "/a /x\n", Edit{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y", Unlisted: true}}, "no unlisted rules"},
+		"what the format cannot say": {Redirects, "/a /x\n", Change{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y", Unlisted: true}}, "no unlisted rules"},
 		"a note of a line": {Redirects, "/a /x\n",
-			Edit{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y", Note: "why"}},
+			Change{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y", Note: "why"}},
 			`key "b": a _redirects file has no notes; remove the note`},
-		"what no format can say":              {JSON, "{}", Edit{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y", Status: 200}}, "not 200"},
-		"a format that there is none of such": {"xml", "{}", Edit{Key: "b"}, `not "xml"`},
+		"what no format can say":              {JSON, "{}", Change{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y", Status: 200}}, "not 200"},
+		"a format that there is none of such": {"xml", "{}", Change{Key: "b"}, `not "xml"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := edited(t, tt.content, tt.format, tt.edit)
@@ -134,9 +228,9 @@ func TestAnEditThatCannotBeMadeSaysWhy(t *testing.T) {
 	}
 }
 
-func TestAnEditKnowsItsKeyInAnotherSpelling(t *testing.T) {
-	same := func(key string) bool { return strings.EqualFold(key, "b") }
-	got, err := edited(t, `{"B": "/y"}`, JSON, Edit{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/z"}, Same: same})
+func TestAnEditCanSpellAKeyAnew(t *testing.T) {
+	rule := &resolver.Rule{Key: "b", Value: "/z"}
+	got, err := edited(t, `{"%62": "/y"}`, JSON, Change{Key: "%62", Rule: rule})
 	if want := `{"b": "/z"}`; err != nil || got != want {
 		t.Errorf("got %q, %v; want %q", got, err, want)
 	}
@@ -144,44 +238,50 @@ func TestAnEditKnowsItsKeyInAnotherSpelling(t *testing.T) {
 
 func TestAnEditOfALineTakesAllLinesOfItsKey(t *testing.T) {
 	lines := "/%41 https://x.example/\n/b /x\n/A https://y.example/\n"
-	got, err := edited(t, lines, Redirects, Edit{Key: "%41"})
+	got, err := edited(t, lines, Redirects, Change{Key: "%41"})
 	if want := "/b /x\n"; err != nil || got != want {
 		t.Errorf("got %q, %v; want %q", got, err, want)
 	}
 }
 
-// After any edit of any file, reading gives the old rules with that one change, in any order.
+// After any edit of any file, reading gives the old rules with those changes, in any order.
 func FuzzEdit(f *testing.F) {
-	f.Add("{\n\t\"a\": \"/x\",\n\t\"b\": {\"to\": \"/y\", \"exact\": true}\n}\n", uint8(0), "b", "https://example.com", uint16(301), true, false, "")
-	f.Add("key;to\na;/x\r\nb;/y", uint8(1), "b", "/z", uint16(0), false, true, "")
-	f.Add("# c\n/a/b /x\n/a/* /y/:splat 302\n", uint8(2), "a/c", "/z", uint16(302), true, false, "")
-	f.Add("/a /y/\n/a/* /y/:splat\n", uint8(2), "a", "/z/", uint16(302), false, false, "")
+	f.Add("{\n\t\"a\": \"/x\",\n\t\"b\": {\"to\": \"/y\", \"exact\": true}\n}\n", uint8(0), "b", "https://example.com", uint16(301), true, false, "", uint16(0))
+	f.Add("key;to\na;/x\r\nb;/y", uint8(1), "b", "/z", uint16(0), false, true, "", uint16(0))
+	f.Add("# c\n/a/b /x\n/a/* /y/:splat 302\n", uint8(2), "a/c", "/z", uint16(302), true, false, "", uint16(0))
+	f.Add("/a /y/\n/a/* /y/:splat\n", uint8(2), "a", "/z/", uint16(302), false, false, "", uint16(0))
 	f.Add("/p1-* /b/:splat\n/:x-s /b/:x\n/b/* /c\n",
-		uint8(2), "p1-{y}/c", "/d/{y}", uint16(301), true, false, "")
-	f.Add("/a,/x\n/b,/y\n//c,/z\n", uint8(1), "b", "/z", uint16(0), false, false, "")
-	f.Add("key,,to\na,,/x\n", uint8(1), "b", "/z", uint16(0), false, false, "")
-	f.Add("/a /410 410\n/b/* /x/:splat\n", uint8(2), "b", "gone", uint16(0), false, false, "")
+		uint8(2), "p1-{y}/c", "/d/{y}", uint16(301), true, false, "", uint16(0))
+	f.Add("/a,/x\n/b,/y\n//c,/z\n", uint8(1), "b", "/z", uint16(0), false, false, "", uint16(0))
+	f.Add("key,,to\na,,/x\n", uint8(1), "b", "/z", uint16(0), false, false, "", uint16(0))
+	f.Add("/a /410 410\n/b/* /x/:splat\n", uint8(2), "b", "gone", uint16(0), false, false, "", uint16(0))
 	f.Add("key;note;to\na;one;/x\nb;two;/y",
-		uint8(1), "b", "/z", uint16(0), false, false, `é; "x" `)
+		uint8(1), "b", "/z", uint16(0), false, false, `é; "x" `, uint16(0))
 	f.Add("{\"a\": {\"to\": \"/x\", \"note\": \"y\"}}",
-		uint8(0), "b", "gone", uint16(0), false, false, "z")
+		uint8(0), "b", "gone", uint16(0), false, false, "z", uint16(0))
+	f.Add("{\"a\": \"/x\", \"b\": \"/y\", \"c\": \"/z\"}",
+		uint8(0), "d", "/w", uint16(0), false, false, "", uint16(0b01_10_01))
+	f.Add("a,/x\nb,/y\nc,/z", uint8(1), "d", "/w", uint16(0), false, false, "", uint16(0b01_10_01))
+	f.Add("/a /x\n/b/* /y\n/c/* /z\n",
+		uint8(2), "d", "/w", uint16(0), true, false, "", uint16(0b01_10_01))
 	formats := []Format{JSON, CSV, Redirects}
 	f.Fuzz(func(
 		t *testing.T, content string, n uint8, key, value string, status uint16, exact, remove bool,
-		note string,
+		note string, others uint16,
 	) {
 		format := formats[int(n)%len(formats)]
 		before, err := readAll(content, format)
 		if err != nil || hasDuplicate(before) {
 			return
 		}
-		e := Edit{Key: key}
+		e := Change{Key: key}
 		if !remove {
 			e.Rule = &resolver.Rule{
 				Key: key, Value: value, Status: int(status), Exact: exact, Note: note,
 			}
 		}
-		plan, after, err := planned(content, format, e)
+		changes := append(changesOf(before, key, others, value), e)
+		plan, after, err := planned(content, format, changes...)
 		if err != nil {
 			return
 		}
@@ -200,13 +300,11 @@ func FuzzEdit(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q became %q, which does not parse: %v", content, after, err)
 		}
-		want := slices.DeleteFunc(before, func(r resolver.Rule) bool { return plan.edit.isOf(r.Key) })
-		if e.Rule != nil {
-			rule := *e.Rule
-			if format == Redirects {
-				rule = withStatus(rule, resolver.DefaultStatus)
+		want := slices.DeleteFunc(before, func(r resolver.Rule) bool { return plan.changeOf(r) != nil })
+		for _, change := range plan.changes {
+			if change.Rule != nil {
+				want = append(want, *change.Rule)
 			}
-			want = append(want, rule)
 		}
 		if format == Redirects { // which does not tell all rules apart
 			for _, rules := range [][]resolver.Rule{got, want} {
@@ -219,6 +317,26 @@ func FuzzEdit(f *testing.F) {
 			t.Fatalf("%q became %q: the rules are\n%s, and not\n%s", content, after, sortedRules(got), sortedRules(want))
 		}
 	})
+}
+
+// changesOf returns changes of the first rules but that of a key, by two bits for each: 1 removes
+// it, and 2 gives it a value.
+func changesOf(rules []resolver.Rule, but string, bits uint16, value string) (changes []Change) {
+	seen := map[string]bool{resolver.CanonicalKey(but, false): true}
+	for _, rule := range rules {
+		if key := resolver.CanonicalKey(rule.Key, false); !seen[key] {
+			seen[key] = true
+			switch bits & 3 {
+			case 1:
+				changes = append(changes, Change{Key: rule.Key})
+			case 2:
+				changed := resolver.Rule{Key: rule.Key, Value: value, Exact: rule.Exact}
+				changes = append(changes, Change{Key: rule.Key, Rule: &changed})
+			}
+			bits >>= 2
+		}
+	}
+	return changes
 }
 
 func readAll(content string, format Format) (rules []resolver.Rule, err error) {

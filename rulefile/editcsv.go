@@ -10,34 +10,24 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// csvTable is what an edit has to know of a table.
+// csvTable is a table that has been read, and what becomes of its rows.
 type csvTable struct {
-	columns   []*property
-	separator rune
-	hasHeader bool
-	hasSlash  bool     // in front of the key that is found, or of the last one
-	old       []splice // takes out the row with the key, if there is one
-	last      int      // where the last line ends
+	*Rows
+	changed []splice
 }
 
 // planCSV reads the whole table.
 func (p *Plan) planCSV(content io.Reader) (spot, error) {
 	c := NewRows(content, p.source)
 	c.lends = true
-	table := new(csvTable)
+	table := &csvTable{Rows: c}
 	first, err := c.Next()
 	_, err = p.edit.Reading.ReadRows(c, first, err, func(rule resolver.Rule) {
-		is := p.take(rule)
-		if table.old != nil {
-			return
-		}
-		table.hasSlash = c.hasSlash
-		if is {
-			table.old = []splice{{from: c.lines.start, to: c.lines.end}}
+		if change := p.take(rule); change != nil {
+			line := splice{c.lines.start, c.lines.end, table.line(change.Rule)}
+			table.changed = append(table.changed, line)
 		}
 	})
-	table.columns, table.hasHeader, table.last = c.columns, c.hasHeader, c.lines.end
-	table.separator = cmp.Or(c.quoted.Comma, ',')
 	return table, err
 }
 
@@ -58,22 +48,27 @@ func (t *csvTable) check(rule resolver.Rule) error {
 	return nil
 }
 
-func (t *csvTable) splices(e *Edit, content io.ReadSeeker) ([]splice, error) {
-	if e.Rule == nil {
-		return t.old, nil
+func (t *csvTable) splices(
+	changes []plannedChange, content io.ReadSeeker,
+) ([]splice, error) {
+	splices, end := t.changed, t.lines.end
+	for _, change := range changes {
+		if !change.isFound {
+			splices = append(splices, splice{end, end, t.line(change.Rule)})
+		}
 	}
-	at := t.last
-	if t.old != nil {
-		at = t.old[0].from
-	}
-	return spliceLines(content, t.last, at, t.row(*e.Rule)+"\n", t.old...)
+	return spliceLines(content, end, splices)
 }
 
-// row returns the row of a rule without a line end.
-func (t *csvTable) row(rule resolver.Rule) string {
+// line returns the line of a rule, empty for none. Its key has a slash in front if that of the row
+// that was read last has one.
+func (t *csvTable) line(rule *resolver.Rule) string {
+	if rule == nil {
+		return ""
+	}
 	var fields []string
 	for _, column := range t.columns {
-		field := column.get(&rule)
+		field := column.get(rule)
 		if column == keyProperty && t.hasSlash {
 			field = "/" + field
 		}
@@ -82,7 +77,7 @@ func (t *csvTable) row(rule resolver.Rule) string {
 	for !t.hasHeader && len(fields) > 2 && fields[len(fields)-1] == "" {
 		fields = fields[:len(fields)-1]
 	}
-	return rowText(fields, t.separator)
+	return rowText(fields, cmp.Or(t.quoted.Comma, ',')) + "\n"
 }
 
 // rowText returns the line of a row. A field is in quotation marks if it needs them under any
@@ -97,26 +92,22 @@ func rowText(row []string, separator rune) string {
 	return strings.Join(fields, string(separator))
 }
 
-// spliceLines returns splices that put lines to a byte of a content whose last line ends at last,
-// in the place of old ones, which they take out.
-func spliceLines(
-	content io.ReadSeeker, last, at int, lines string, old ...splice,
-) ([]splice, error) {
+// spliceLines gives splices, which put whole lines into a content whose last line ends at last, the
+// line ends that there are, and none at the end where there is none. They are in order.
+func spliceLines(content io.ReadSeeker, last int, splices []splice) ([]splice, error) {
 	before, err := textBetween(content, max(0, last-maxText-2), last)
-	lineEnd := "\n" // unless there is another one
+	atEnd := slices.IndexFunc(splices, func(s splice) bool { return s.to == last })
+	switch n := len(splices) - 1; {
+	case strings.HasSuffix(before, "\n") || before == "" || atEnd < 0:
+	case splices[atEnd].from < last: // what takes the last line's place
+		splices[n].text = strings.TrimSuffix(splices[n].text, "\n")
+	default:
+		splices[atEnd].text = "\n" + splices[atEnd].text
+	}
 	if i := strings.LastIndexByte(before, '\n'); i > 0 && before[i-1] == '\r' {
-		lineEnd = "\r\n"
+		for n := range splices {
+			splices[n].text = strings.ReplaceAll(splices[n].text, "\n", "\r\n")
+		}
 	}
-	isOldLast := slices.ContainsFunc(old, func(s splice) bool { return s.from == at && s.to == last })
-	switch hasEnd := strings.HasSuffix(before, "\n"); {
-	case !hasEnd && isOldLast:
-		lines = strings.TrimSuffix(lines, "\n")
-	case !hasEnd && at == last && last > 0:
-		lines = "\n" + lines
-	}
-	splices := append(old, splice{at, at, strings.ReplaceAll(lines, "\n", lineEnd)})
-	slices.SortStableFunc(splices, func(a, b splice) int {
-		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
-	})
 	return splices, err
 }

@@ -2,6 +2,7 @@ package rulefile
 
 import (
 	"io"
+	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -9,11 +10,18 @@ import (
 // jsonPlace is what an edit has to know of an object of rules.
 type jsonPlace struct {
 	open, close int // of the object
-	found       bool
-	this        memberSpan // with the key, if it is found
-	before      memberSpan // the member in front of this or, if it is not found, of the last
-	after       memberSpan // the member behind this
+	holes       []jsonHole
 	last        memberSpan
+	before      memberSpan // the member in front of the last
+	// kept is where the last member ends that is not removed, 0 for none. So many holes end there.
+	kept, keptHoles int
+}
+
+// jsonHole is a member that is replaced or removed.
+type jsonHole struct {
+	memberSpan
+	rule *resolver.Rule // nil to remove it
+	to   int            // where what stays begins
 }
 
 // planJSON reads the whole object.
@@ -27,56 +35,71 @@ func (p *Plan) planJSON(content io.Reader) (spot, error) {
 	return place, j.result()
 }
 
-// pass takes in the next member.
-func (p *jsonPlace) pass(member memberSpan, isOfEdit bool) {
-	switch {
-	case !p.found && isOfEdit:
-		p.found, p.this, p.before = true, member, p.last
-	case p.found && p.after == memberSpan{}:
-		p.after = member
-	case !p.found:
-		p.before = p.last
+// pass takes in the next member, and the change of it, nil for none. One that is removed goes with
+// what stands in front of the next.
+func (p *jsonPlace) pass(member memberSpan, change *plannedChange) {
+	if len(p.holes) > p.keptHoles {
+		p.holes[len(p.holes)-1].to = member.key
 	}
-	p.last = member
+	if change != nil {
+		p.holes = append(p.holes, jsonHole{member, change.Rule, member.end})
+	}
+	if change == nil || change.Rule != nil {
+		p.kept, p.keptHoles = member.end, len(p.holes)
+	}
+	p.before, p.last = p.last, member
 }
 
 func (p *jsonPlace) check(rule resolver.Rule) error { return checkWritable(rule) }
 
-func (p *jsonPlace) splices(e *Edit, content io.ReadSeeker) ([]splice, error) {
-	if e.Rule == nil {
-		return p.removal(), nil
-	}
+func (p *jsonPlace) splices(
+	changes []plannedChange, content io.ReadSeeker,
+) (splices []splice, err error) {
 	encoder := newJSONEncoder()
-	name := string(encoder.key(*e.Rule))
-	value := string(encoder.value(*e.Rule))
-	like := p.last
-	if p.found {
-		like = p.this
-	} else if like == (memberSpan{}) {
-		return []splice{{p.open + 1, p.close, "\n\t" + name + ": " + value + "\n"}}, nil
+	write := func(rule resolver.Rule, like memberSpan) string {
+		name, colon := string(encoder.key(rule)), ": "
+		if err == nil && like != (memberSpan{}) {
+			colon, err = textBetween(content, like.keyEnd, like.value)
+		}
+		return name + colon + string(encoder.value(rule))
 	}
-	colon, err := textBetween(content, like.keyEnd, like.value)
-	if p.found || err != nil {
-		return []splice{{like.key, like.end, name + colon + value}}, err
+	for _, hole := range p.holes[:p.keptHoles] {
+		text := ""
+		if hole.rule != nil {
+			text = write(*hole.rule, hole.memberSpan)
+		}
+		splices = append(splices, splice{hole.key, hole.to, text})
 	}
-	// behind the last member, with the same space around it
+	var added []string
+	for _, change := range changes {
+		if !change.isFound {
+			added = append(added, write(*change.Rule, p.last))
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	end, err := p.end(added, content)
+	return append(splices, end), err
+}
+
+// end puts members behind the last one that stays, in the place of those that are removed there and
+// with the space around them that the last one has.
+func (p *jsonPlace) end(added []string, content io.ReadSeeker) (splice, error) {
+	switch none := len(added) == 0; {
+	case p.kept == 0 && none:
+		return splice{p.open + 1, p.close, ""}, nil
+	case p.kept == 0:
+		return splice{p.open + 1, p.close, "\n\t" + strings.Join(added, ",\n\t") + "\n"}, nil
+	}
 	from, comma := p.open+1, ","
 	if p.before != (memberSpan{}) {
 		from, comma = p.before.end, "" // it stands there
 	}
-	gap, err := textBetween(content, from, like.key)
-	return []splice{{like.end, like.end, comma + gap + name + colon + value}}, err
-}
-
-// removal takes the member out, with the comma that it does not need any more.
-func (p *jsonPlace) removal() []splice {
-	switch none := (memberSpan{}); {
-	case !p.found:
-		return nil
-	case p.after != none:
-		return []splice{{p.this.key, p.after.key, ""}}
-	case p.before != none:
-		return []splice{{p.before.end, p.this.end, ""}}
+	gap, err := textBetween(content, from, p.last.key)
+	end := splice{from: p.kept, to: p.last.end}
+	for _, member := range added {
+		end.text += comma + gap + member
 	}
-	return []splice{{p.open + 1, p.close, ""}}
+	return end, err
 }

@@ -1,22 +1,27 @@
 package rulefile
 
 import (
+	"cmp"
+	"fmt"
 	"io"
+	"slices"
 
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 )
 
-// redirectLines are the lines of a file that are rules.
+// redirectLines are the lines of a file that are rules, and those that an edit adds.
 type redirectLines struct {
-	all  []redirectSpan
-	last int // where the last line of the file ends
+	all  []*editedLine // a line that is two rules is there twice
+	last int           // where the last line of the file ends
 }
 
-// redirectSpan is a line that is a rule, and where in the file it stands.
-type redirectSpan struct {
-	rule       resolver.Rule
-	start, end int
+// editedLine is a line that is a rule, or is to be one.
+type editedLine struct {
+	pattern *pattern.Pattern // of its key, nil where it is taken out
+	change  *plannedChange   // that takes it out or puts it in, nil for none
+	splice
 }
 
 // planRedirects reads the whole file.
@@ -26,7 +31,11 @@ func (p *Plan) planRedirects(content io.Reader) (spot, error) {
 	seen := func(line redirects.Line) {
 		alone, _ := redirects.RulesAlone(line, p.edit.Reading.Dialect.slashes())
 		for _, rule := range alone.Own {
-			l.all = append(l.all, redirectSpan{rule, lines.start, lines.end})
+			line := &editedLine{change: p.changeOf(rule), splice: splice{lines.start, lines.end, ""}}
+			if line.change == nil {
+				line.pattern = patternOf(rule)
+			}
+			l.all = append(l.all, line)
 		}
 	}
 	_, err := p.edit.Reading.readRedirects(lines, seen, func(rule resolver.Rule) { p.take(rule) })
@@ -39,39 +48,64 @@ func (l *redirectLines) check(rule resolver.Rule) error {
 	return err
 }
 
-// splices returns what an edit changes in the file. Of the lines that match a path the first wins
-// there, so the new ones go behind all those for paths below theirs, and in front of those that
-// take theirs whole; in the old ones' place, if that is there.
-func (l *redirectLines) splices(e *Edit, content io.ReadSeeker) (old []splice, err error) {
-	for _, line := range l.all {
-		if e.isOf(line.rule.Key) {
-			old = append(old, splice{from: line.start, to: line.end})
+// maxPlacing bounds how many pairs of lines are compared, which takes seconds.
+const maxPlacing = 20_000_000
+
+// splices takes old lines out and puts new ones in, one rule after the other: the place of each
+// depends on those of all others.
+func (l *redirectLines) splices(
+	changes []plannedChange, content io.ReadSeeker,
+) (splices []splice, err error) {
+	if len(changes)*len(l.all) > maxPlacing {
+		return nil, Errors{{Message: fmt.Sprintf("%d changes of a _redirects file of %d lines take too "+
+			"long; make fewer at once, or convert the file to JSON", len(changes), len(l.all))}}
+	}
+	for i := range changes {
+		if changes[i].Rule != nil {
+			l.put(&changes[i])
 		}
 	}
-	if e.Rule == nil {
-		return old, nil
-	}
-	lines, err := redirectsOf(*e.Rule)
-	if err != nil {
-		return nil, err
-	}
-	earliest, latest := 0, l.last
-	key := patternOf(*e.Rule)
 	for _, line := range l.all {
-		other := patternOf(line.rule)
-		if _, both := key.Overlap(other); !both {
+		if line.change != nil {
+			splices = append(splices, line.splice)
+		}
+	}
+	slices.SortStableFunc(splices, func(a, b splice) int {
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
+	})
+	for i := 1; i < len(splices); i++ { // a line that is two rules is taken out once
+		splices[i].from = max(splices[i].from, splices[i-1].to)
+	}
+	return spliceLines(content, l.last, splices)
+}
+
+// put puts in the lines of a change. Of the lines that match a path the first wins there, so the
+// new ones go behind all those for paths below theirs, and in front of those that take theirs
+// whole; in the old ones' place, if that is there.
+func (l *redirectLines) put(change *plannedChange) {
+	lines, _ := redirectsOf(*change.Rule) // which has been checked
+	key := patternOf(*change.Rule)
+	earliest, latest, old := 0, len(l.all), -1
+	for i, line := range l.all {
+		if line.change == change {
+			old = i
+		} else if line.pattern == nil {
 			continue
-		}
-		switch order := key.Compare(other); {
-		case order > 0:
-			earliest = line.end
-		case order < 0:
-			latest = min(latest, line.start)
+		} else if _, both := key.Overlap(line.pattern); !both {
+			continue
+		} else if order := key.Compare(line.pattern); order > 0 {
+			earliest = i + 1
+		} else if order < 0 {
+			latest = min(latest, i)
 		}
 	}
-	at := latest
-	if n := len(old); n > 0 && old[n-1].from >= earliest && old[n-1].from <= latest {
-		at = old[n-1].from
+	if old >= earliest && old <= latest {
+		l.all[old].pattern, l.all[old].text = key, lines.text
+		return
 	}
-	return spliceLines(content, l.last, at, lines.text, old...)
+	at := l.last
+	if latest < len(l.all) {
+		at = l.all[latest].from
+	}
+	l.all = slices.Insert(l.all, latest, &editedLine{key, change, splice{at, at, lines.text}})
 }

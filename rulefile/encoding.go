@@ -14,43 +14,42 @@ import (
 
 // Files of rules are UTF-8.
 
-// withoutByteOrderMark drops the mark that some editors put in front of UTF-8. RFC 8259 8.1 lets a
-// reader ignore it. It returns how many bytes these were, too.
+// withoutByteOrderMark skips the mark that some editors put in front of UTF-8, as RFC 8259 8.1
+// allows. It also returns how many bytes it skipped.
 func withoutByteOrderMark(r io.Reader) (text *bufio.Reader, dropped int) {
 	const mark = "\uFEFF"
 	b := bufio.NewReaderSize(r, roomFor(r, 16<<10))
 	if start, _ := b.Peek(len(mark)); string(start) == mark {
-		dropped, _ = b.Discard(len(mark)) // it has just been seen
+		dropped, _ = b.Discard(len(mark)) // it was just peeked
 	}
 	return b, dropped
 }
 
-// CheckBeginning says why a text that begins so is none of a format: it is a file of another kind,
-// of which each line would be an error. instead is what to write for JSON, "" where that can be
-// right.
+// CheckBeginning returns an error if a text with this beginning has another format, so that each of
+// its lines would be an error. instead is what to write for JSON, "" if JSON can be right.
 func CheckBeginning(begin []byte, format Format, instead string) error {
 	begins := func(with string) bool { return bytes.HasPrefix(begin, []byte(with)) }
 	switch {
 	case begins("\xff\xfe") || begins("\xfe\xff"):
 		return errors.New("the text is UTF-16; save the file as UTF-8")
-	case begins("PK\x03\x04") || begins("\xd0\xcf\x11\xe0"): // a zipped file, or an old one of Excel
-		return errors.New("this is a spreadsheet, or another file that is no text; save it as CSV, in " +
+	case begins("PK\x03\x04") || begins("\xd0\xcf\x11\xe0"): // a zip file, or an old Excel file
+		return errors.New("this is a spreadsheet, or another file that is not text; save it as CSV, in " +
 			"UTF-8, with the columns key and destination")
 	case instead == "" || !beginsJSON(begin):
 		return nil
 	}
-	return fmt.Errorf("this is JSON, and not %s; %s", format, instead)
+	return fmt.Errorf("this is JSON, not %s; %s", format, instead)
 }
 
-// beginsJSON reports whether a text begins as an object, or a list of objects.
+// beginsJSON reports whether a text begins like an object, or a list of objects.
 func beginsJSON(text []byte) bool {
 	begin := strings.Join(strings.Fields(strings.TrimPrefix(string(text), "\uFEFF")), "")
 	return slices.Contains([]string{"{", "[", "{}", "[]", "[{"}, begin) ||
 		strings.HasPrefix(begin, `{"`) || strings.HasPrefix(begin, `[{"`)
 }
 
-// roomFor returns how much room it takes to read r, at most most: a text that is known to be short
-// takes little, as values that are read by the million do.
+// roomFor returns the buffer size for reading r, at most most. It is small for a text that is known
+// to be short, because values are read by the million.
 func roomFor(r io.Reader, most int) int {
 	if short, ok := r.(interface{ Len() int }); ok {
 		return min(short.Len()+bytes.MinRead, most)
@@ -58,8 +57,8 @@ func roomFor(r io.Reader, most int) int {
 	return most
 }
 
-// textOf returns bytes as a string. One that is lent is good until the bytes change: a large file
-// that is only looked through leaves nothing behind then.
+// textOf returns bytes as a string. A lent one is valid until the bytes change, so that scanning a
+// large file leaves no garbage.
 func textOf(b []byte, lent bool) string {
 	if lent {
 		return unsafe.String(unsafe.SliceData(b), len(b))
@@ -67,9 +66,9 @@ func textOf(b []byte, lent bool) string {
 	return string(b)
 }
 
-const notUnicode = "is no Unicode text: save the file as UTF-8"
+const notUnicode = "is not Unicode text: save the file as UTF-8"
 
-// checkText refuses a text that is no UTF-8.
+// checkText returns an error for a text that is not UTF-8.
 func checkText(text string) error {
 	if utf8.ValidString(text) {
 		return nil

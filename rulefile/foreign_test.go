@@ -113,9 +113,9 @@ func TestAPathWithAndWithoutASlashIsOneRuleOrRefused(t *testing.T) {
 		second, want string
 		rules        int
 	}{
-		{"/b", "whole table: apart tells a path from that with a slash at its end, and rules take both",
+		{"/b", "whole table: apart tells a path from that with a slash at its end, but rules match both",
 			1},
-		{"/c", "line left out: a rule takes a path with and without a slash at its end, and the " +
+		{"/c", "line left out: a rule matches a path with and without a slash at its end, but the " +
 			"line at table:1:1 has this one already, and leads elsewhere; use Caddy's redir for one of " +
 			"the two; the line is left out", 1},
 	} {
@@ -143,8 +143,8 @@ func TestALinesOwnStatusAndQueryWinAgainstThoseOfTheTable(t *testing.T) {
 
 func TestAChainThatASlashEndsElsewhereIsToldOf(t *testing.T) {
 	lines := []foreignLine{{Path: "/a", To: "/b/"}, {Path: "/b", To: "https://c.example"}}
-	const want = "approximated line: the line at table:2:1 leads on from the destination here, as a " +
-		"slash at the end of a path makes no difference; there clients stay at /b/"
+	const want = "approximated line: the line at table:2:1 matches the destination here, because a " +
+		"slash at the end of a path makes no difference; elsewhere clients stay at /b/"
 	if _, warnings := rulesOfLines(t, true, lines...); !slices.Contains(warnings, want) {
 		t.Errorf("%q", warnings)
 	}

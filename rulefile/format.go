@@ -13,7 +13,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// Format is a way to write rules down.
+// Format is a format for rules.
 type Format string
 
 // The formats of a source.
@@ -26,8 +26,7 @@ const (
 	Redirects Format = "redirects"
 )
 
-// ParseFormat returns the format that name stands for: json, csv or redirects, which a source of
-// rules can have.
+// ParseFormat parses the name of a format of sources: json, csv or redirects.
 func ParseFormat(name string) (Format, error) {
 	switch format := Format(name); format {
 	case JSON, CSV, Redirects:
@@ -36,8 +35,8 @@ func ParseFormat(name string) (Format, error) {
 	return "", fmt.Errorf("the formats are json, csv and redirects, not %q", name)
 }
 
-// FormatOf returns the format that the name of a file tells. The names are *.json, *.csv and *.tsv,
-// and _redirects, *._redirects and *.redirects.
+// FormatOf returns the format that a file's name tells. The names are *.json, *.csv and *.tsv, and
+// _redirects, *._redirects and *.redirects.
 func FormatOf(path string) (format Format, ok bool) {
 	if strings.ToLower(filepath.Base(path)) == "_redirects" {
 		return Redirects, true
@@ -48,8 +47,8 @@ func FormatOf(path string) (format Format, ok bool) {
 	return format, ok
 }
 
-// OtherFormatOf returns the format of another program that the name of a file tells, as convert
-// calls it: with its name a file is converted, where somebody takes it for one of rules.
+// OtherFormatOf returns the format of another program that a file's name tells, as convert calls
+// it, for messages about files that are not files of rules.
 func OtherFormatOf(path string) (name Format, ok bool) {
 	switch strings.ToLower(filepath.Base(path)) {
 	case "vercel.json", "firebase.json", "docs.json", "mint.json", "routes-manifest.json":
@@ -63,14 +62,14 @@ func OtherFormatOf(path string) (name Format, ok bool) {
 	return name, ok
 }
 
-// Read reads rules in a format, like [Reading.Read] with the zero Reading and without its warnings.
+// Read reads rules in a format, like [Reading.Read] of the zero Reading, without warnings.
 func Read(r io.Reader, format Format, source string, add func(resolver.Rule)) error {
 	_, err := Reading{}.Read(r, format, source, add)
 	return err
 }
 
-// Write writes rules in a format. The error is w's own, or of type [Errors] and lists the rules
-// that are left out, as the format has no words for them.
+// Write writes rules in a format. The error is that of w, or an [Errors] that lists the rules which
+// the format cannot express and which were left out.
 func Write(w io.Writer, format Format, rules iter.Seq[resolver.Rule]) error {
 	switch format {
 	case JSON:
@@ -84,15 +83,15 @@ func Write(w io.Writer, format Format, rules iter.Seq[resolver.Rule]) error {
 	return err
 }
 
-// checkWritable refuses a rule that no format can hold.
+// checkWritable returns an error for a rule that no format can contain.
 func checkWritable(rule resolver.Rule) error {
 	switch {
 	case !utf8.ValidString(rule.Key) || !utf8.ValidString(rule.Value):
-		return errors.New("files hold Unicode text only; write bytes that are none percent-encoded")
+		return errors.New("files contain only UTF-8; write other bytes percent-encoded")
 	case !utf8.ValidString(rule.Note):
-		return errors.New("files hold Unicode text only; write the note as UTF-8")
+		return errors.New("files contain only UTF-8; write the note as UTF-8")
 	case rule.Status != 0 && !resolver.ValidStatus(rule.Status):
-		return errors.New("the status is " + statusCodes + ", not " + strconv.Itoa(rule.Status))
+		return errors.New("the status must be " + statusCodes + ", not " + strconv.Itoa(rule.Status))
 	}
 	return nil
 }

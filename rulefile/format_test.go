@@ -108,7 +108,7 @@ func TestFormatOfTellsTheFormatByTheNameOfAFile(t *testing.T) {
 func TestAFileOfAnotherKindIsOneError(t *testing.T) {
 	const (
 		rows        = "\x00\xff\n\"\"x\n"
-		spreadsheet = "this is a spreadsheet, or another file that is no text; save it as CSV, in UTF-8, " +
+		spreadsheet = "this is a spreadsheet, or another file that is not text; save it as CSV, in UTF-8, " +
 			"with the columns key and destination"
 		object = "\uFEFF\n{\n  \"a\": \"/b\"\n}\n"
 	)
@@ -120,9 +120,9 @@ func TestAFileOfAnotherKindIsOneError(t *testing.T) {
 		{"a spreadsheet", "PK\x03\x04\x14\x00" + rows, spreadsheet, formats},
 		{"an old spreadsheet", "\xd0\xcf\x11\xe0" + rows, spreadsheet, formats},
 		{"UTF-16", "\xfe\xff\x00{\x00}", "the text is UTF-16; save the file as UTF-8", formats},
-		{"JSON", object, "this is JSON, and not FORMAT; write the format json, or give the file a name " +
+		{"JSON", object, "this is JSON, not FORMAT; write the format json, or give the file a name " +
 			"that ends in .json", formats[1:]},
-		{"a list", `[{"source": "/a"}]`, "this is JSON, and not FORMAT; write the format json, or give " +
+		{"a list", `[{"source": "/a"}]`, "this is JSON, not FORMAT; write the format json, or give " +
 			"the file a name that ends in .json", formats[1:]},
 	} {
 		for _, format := range tt.formats {
@@ -178,8 +178,8 @@ func TestEveryFormatReadsWhatItWrites(t *testing.T) {
 
 func TestEveryFormatLeavesOutWhatNoFileHoldsAndListsIt(t *testing.T) {
 	at := resolver.Position{Source: "links.json", Line: 3, Column: 2}
-	const want = `links.json:3:2: key "a": files hold Unicode text only; write bytes that are none percent-encoded
-key "b": the status is 301, 302, 303, 307 or 308, not 200`
+	const want = `links.json:3:2: key "a": files contain only UTF-8; write other bytes percent-encoded
+key "b": the status must be 301, 302, 303, 307 or 308, not 200`
 	for _, format := range []rulefile.Format{rulefile.JSON, rulefile.CSV, rulefile.Redirects} {
 		good := resolver.Rule{Key: "good", Value: "/x", Status: 301}
 		text, err := write(format,

@@ -93,14 +93,14 @@ func TestReadJSONSaysWhatIsWrongAndWhere(t *testing.T) {
 	tests := map[string]struct{ text, want string }{
 		"an array":                    {`["a"]`, `links.json:1:1: rules are an object from key to destination, not an array; a list of redirects, such as Vercel's, is converted with --from array`},
 		"a string":                    {`"a"`, `links.json:1:1: rules are an object from key to destination, not "a"`},
-		"nothing":                     {``, `links.json:1:1: this is no JSON: it ends too early`},
-		"an unfinished object":        {"{\n\"a\": \"/b\"", `links.json:2:10: this is no JSON: it ends too early`},
-		"an unfinished string":        {`{"a": "/b`, `links.json:1:7: this is no JSON: it ends too early`},
-		"a comma behind the last":     {"{\n\"a\": \"/b\",\n}", `links.json:3:1: this is no JSON: there is a "," too much in front of this "}"`},
-		"a missing comma":             {"{\"a\": \"/b\"\n \"c\": \"/d\"}", `links.json:2:2: this is no JSON: in front of this a "," is missing`},
-		"a comment":                   {"{\n// mine\n\"a\": \"/b\"}", `links.json:2:1: this is no JSON: it has no comments, and a path stands in quotation marks`},
-		"a bare word":                 {`{"a": https}`, `links.json:1:7: this is no JSON: "https" is no value; text stands in quotation marks`},
-		"text behind the object":      {`{"a": "/b"} x`, `links.json:1:13: this is no JSON: "x" is no value; text stands in quotation marks`},
+		"nothing":                     {``, `links.json:1:1: this is not JSON: it ends too early`},
+		"an unfinished object":        {"{\n\"a\": \"/b\"", `links.json:2:10: this is not JSON: it ends too early`},
+		"an unfinished string":        {`{"a": "/b`, `links.json:1:7: this is not JSON: it ends too early`},
+		"a comma behind the last":     {"{\n\"a\": \"/b\",\n}", `links.json:3:1: this is not JSON: there is a "," too much in front of this "}"`},
+		"a missing comma":             {"{\"a\": \"/b\"\n \"c\": \"/d\"}", `links.json:2:2: this is not JSON: in front of this a "," is missing`},
+		"a comment":                   {"{\n// mine\n\"a\": \"/b\"}", `links.json:2:1: this is not JSON: JSON has no comments, and paths need quotation marks`},
+		"a bare word":                 {`{"a": https}`, `links.json:1:7: this is not JSON: "https" is not a value; text needs quotation marks`},
+		"text behind the object":      {`{"a": "/b"} x`, `links.json:1:13: this is not JSON: "x" is not a value; text needs quotation marks`},
 		"an object behind the object": {"{\"a\": \"/b\"}\n{}", `links.json:2:1: nothing may follow the object of rules`},
 		"a number for a value":        {`{"a": 301}`, `links.json:1:7: the value of "a" is 301: write the destination as a string, or as an object {"to": "…"}`},
 		"null for a value":            {`{"a": null}`, `links.json:1:7: the value of "a" is null: write the destination as a string, or as an object {"to": "…"}`},
@@ -131,20 +131,20 @@ links.json:1:28: the value of "a" has a member "destination"; it is called "to" 
 		"a number for exact":         {`{"a": {"to": "/b", "exact": 1}}`, `links.json:1:29: "exact" in the value of "a" takes true or false, not 1`},
 		"an object for unlisted":     {`{"a": {"to": "/b", "unlisted": {"x": [1]}}}`, `links.json:1:32: "unlisted" in the value of "a" takes true or false, not an object`},
 		"a number for a note":        {`{"a": {"to": "/b", "note": 1}}`, `links.json:1:28: "note" in the value of "a" takes a string, not 1`},
-		"half a pair in a note":      {`{"a": {"to": "/b", "note": "\ud83d"}}`, `links.json:1:28: this string is no Unicode text: save the file as UTF-8`},
+		"half a pair in a note":      {`{"a": {"to": "/b", "note": "\ud83d"}}`, `links.json:1:28: this string is not Unicode text: save the file as UTF-8`},
 		"null for to":                {`{"a": {"to": null}}`, `links.json:1:14: "to" in the value of "a" takes a string, not null`},
-		"Latin-1":                    {"{\"a\": \"/caf\xe9\"}", `links.json:1:7: this string is no Unicode text: save the file as UTF-8`},
-		"a missing colon":            {`{"a" "/b"}`, `links.json:1:6: this is no JSON: in front of this a ":" is missing`},
-		"a missing value":            {`{"a": }`, `links.json:1:7: this is no JSON: in front of this a value is missing`},
-		"a missing member":           {`{"a": {"to": , "exact": true}}`, `links.json:1:14: this is no JSON: in front of this a value is missing`},
-		"a number for a key":         {`{1: "/b"}`, `links.json:1:2: this is no JSON: a name in quotation marks belongs here, not 1`},
-		"a comma without a rule":     {`{, "a": "/b"}`, `links.json:1:2: this is no JSON: a name in quotation marks belongs here, not ","`},
-		"a value cut off":            {"{\"a\": tr", `links.json:1:7: this is no JSON: "tr" is no value; text stands in quotation marks`},
-		"a number with a zero first": {`{"a": {"to": "/b", "status": 0301}}`, `links.json:1:30: this is no JSON: "0301" is no value; text stands in quotation marks`},
-		"an unknown escape":          {`{"a": "\docs"}`, `links.json:1:7: this is no JSON: the string has an escape that there is none of; for a backslash write \\`},
-		"a line end in a string":     {"{\"a\": \"/b\n}", `links.json:1:7: this is no JSON: the string does not end on its line, or holds a control character; escape it, such as a tab as \t`},
+		"Latin-1":                    {"{\"a\": \"/caf\xe9\"}", `links.json:1:7: this string is not Unicode text: save the file as UTF-8`},
+		"a missing colon":            {`{"a" "/b"}`, `links.json:1:6: this is not JSON: in front of this a ":" is missing`},
+		"a missing value":            {`{"a": }`, `links.json:1:7: this is not JSON: before this a value is missing`},
+		"a missing member":           {`{"a": {"to": , "exact": true}}`, `links.json:1:14: this is not JSON: before this a value is missing`},
+		"a number for a key":         {`{1: "/b"}`, `links.json:1:2: this is not JSON: a name in quotation marks belongs here, not 1`},
+		"a comma without a rule":     {`{, "a": "/b"}`, `links.json:1:2: this is not JSON: a name in quotation marks belongs here, not ","`},
+		"a value cut off":            {"{\"a\": tr", `links.json:1:7: this is not JSON: "tr" is not a value; text needs quotation marks`},
+		"a number with a zero first": {`{"a": {"to": "/b", "status": 0301}}`, `links.json:1:30: this is not JSON: "0301" is not a value; text needs quotation marks`},
+		"an unknown escape":          {`{"a": "\docs"}`, `links.json:1:7: this is not JSON: the string has an unknown escape; for a backslash write \\`},
+		"a line end in a string":     {"{\"a\": \"/b\n}", `links.json:1:7: this is not JSON: the string does not end on its line, or holds a control character; escape it, such as a tab as \t`},
 		"a word for a status":        {`{"a": {"to": "/b", "status": true}}`, `links.json:1:30: "status" in the value of "a" takes 301, 302, 303, 307 or 308, not true`},
-		"half a surrogate pair":      {`{"\ud83d": "/b"}`, `links.json:1:2: this string is no Unicode text: save the file as UTF-8`},
+		"half a surrogate pair":      {`{"\ud83d": "/b"}`, `links.json:1:2: this string is not Unicode text: save the file as UTF-8`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -162,7 +162,7 @@ links.json:1:28: the value of "a" has a member "destination"; it is called "to" 
 // nested is the error of a value at a place that has rules of its own, the first with a key.
 func nested(place, of, key string) string {
 	return fmt.Sprintf(`links.json:%s: rules are not nested: write "%s/%s" for the key "%s" in "%s", `+
-		`or take "%s" and its braces away, if it only wraps the rules`, place, of, key, key, of, of)
+		`or remove "%s" and its braces, if it only wraps the rules`, place, of, key, key, of, of)
 }
 
 func TestRulesInAWrapperAreToldOnce(t *testing.T) {
@@ -368,11 +368,11 @@ func TestAValueIsReadAsThatOfAMember(t *testing.T) {
 	}{
 		"a string":         {`"https://example.com"`, `{key https://example.com 0 false false   } <nil>`},
 		"an object":        {"{\"to\": \"/a\",\n \"status\": 301, \"unlisted\": true}\n", `{key /a 301 false true   } <nil>`},
-		"no value":         {``, `{key  0 false false   } body:1:1: this is no JSON: it ends too early`},
+		"no value":         {``, `{key  0 false false   } body:1:1: this is not JSON: it ends too early`},
 		"more than one":    {`"/a" "/b"`, `{key /a 0 false false   } body:1:6: nothing may follow the value`},
 		"a closed object":  {`"/a"}, "b": "/b"`, `{key /a 0 false false   } body:1:5: nothing may follow the value`},
 		"an unknown name":  {"{\"to\": \"/a\",\n \"host\": 1}", `{key /a 0 false false   } body:2:2: the value of "key" has a member "host"; the members are "to", "status", "exact", "unlisted", "query" and "note"`},
-		"no Unicode":       {"\"/\xff\"", "{key /\xff 0 false false   } body:1:1: this string is no Unicode text: save the file as UTF-8"},
+		"no Unicode":       {"\"/\xff\"", "{key /\xff 0 false false   } body:1:1: this string is not Unicode text: save the file as UTF-8"},
 		"a member":         {`{"key": "/a"}`, `{key  0 false false   } body:1:1: the value of "key" has no "to", which is the destination` + "\n" + `body:1:2: the value of "key" has a member "key"; the members are "to", "status", "exact", "unlisted", "query" and "note"`},
 		"nothing but null": {`null`, `{key  0 false false   } body:1:1: the value of "key" is null: write the destination as a string, or as an object {"to": "…"}`},
 	} {

@@ -12,18 +12,17 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// jsonScanner cuts JSON into tokens and says where each begins. It is here because
-// the standard library's decoder, which knows no lines, takes four times as long for
-// a file of a million rules; what is hard about JSON, the escapes and the numbers,
-// is still left to that library.
+// jsonScanner splits JSON into tokens with their positions. The standard library's decoder has no
+// lines and takes four times as long for a file of a million rules. The library still decodes the
+// hard parts, escapes and numbers.
 type jsonScanner struct {
 	r         *bufio.Reader
 	source    string
 	offset    int    // of the next byte in the input
 	line      int    // from 1
 	lineStart int    // offset in the input of the line's first byte
-	raw       []byte // the last string or word, as it is written
-	// lends is set where the texts of plain members are good only until add returns.
+	raw       []byte // the last string or word as written
+	// lends: the strings of plain members are valid only until add returns.
 	lends bool
 }
 
@@ -31,11 +30,11 @@ type jsonScanner struct {
 type jsonToken struct {
 	kind jsonKind
 	at   resolver.Position
-	// text is what a string says, or how a word is written.
+	// text is the decoded string, or the word as written.
 	text string
-	// broken is set on a string that is no Unicode text.
+	// broken: the string is not Unicode text.
 	broken bool
-	// start and end are where it stands in the input.
+	// start and end are its offsets in the input.
 	start, end int
 }
 
@@ -53,19 +52,19 @@ const (
 	jsonSpace       = " \t\r\n"
 )
 
-// newJSONScanner returns a scanner of what stands behind a byte order mark.
+// newJSONScanner returns a scanner that skips a byte order mark.
 func newJSONScanner(r io.Reader, source string) *jsonScanner {
 	text, mark := withoutByteOrderMark(r)
 	return &jsonScanner{r: text, source: source, offset: mark, line: 1, lineStart: mark}
 }
 
-// position returns where the next byte stands.
+// position returns the position of the next byte.
 func (s *jsonScanner) position() resolver.Position {
 	return resolver.Position{Source: s.source, Line: s.line, Column: s.offset - s.lineStart + 1}
 }
 
-// token reads a token. The error is io.EOF where there is none, an [*Error] for what is no
-// token, or the reader's own.
+// token reads a token. The error is io.EOF at the end, an [*Error] for an invalid token, or the
+// reader's own.
 func (s *jsonScanner) token() (token jsonToken, err error) {
 	first, err := s.skipSpace()
 	if err != nil {
@@ -76,7 +75,7 @@ func (s *jsonScanner) token() (token jsonToken, err error) {
 	case token.kind == jsonString:
 		err = s.readString(&token)
 	case strings.IndexByte(jsonPunctuation, first) >= 0:
-		s.r.Discard(1) //nolint:errcheck // it has been seen
+		s.r.Discard(1) //nolint:errcheck // it was peeked
 		s.offset++
 	default:
 		err = s.readWord(&token)
@@ -85,8 +84,8 @@ func (s *jsonScanner) token() (token jsonToken, err error) {
 	return token, err
 }
 
-// skipSpace goes to the next token, and returns its first byte. Lines end nowhere but in the space
-// between tokens.
+// skipSpace goes to the next token, and returns its first byte. Line ends occur only between
+// tokens.
 func (s *jsonScanner) skipSpace() (first byte, err error) {
 	for {
 		c, err := s.r.ReadByte()
@@ -109,7 +108,7 @@ func (s *jsonScanner) readString(token *jsonToken) error {
 	var err error
 	for isEnd := false; !isEnd && len(s.raw) <= maxText; {
 		var part []byte
-		part, err = s.r.ReadSlice('"') // nothing of a long text, where there is no room
+		part, err = s.r.ReadSlice('"') // empty if the text is longer than the buffer
 		s.raw = append(s.raw, part...)
 		if err != nil && err != bufio.ErrBufferFull {
 			break
@@ -135,21 +134,21 @@ func (s *jsonScanner) readString(token *jsonToken) error {
 		return nil
 	}
 	if json.Unmarshal(s.raw, &token.text) != nil {
-		return notJSON(token.at, "the string has an escape that there is none of; for a "+
+		return notJSON(token.at, "the string has an unknown escape; for a "+
 			`backslash write \\`)
 	}
 	token.broken = token.broken || hasHalfCharacter(token.text, s.raw)
 	return nil
 }
 
-// hasHalfCharacter reports whether an escape in raw is half a surrogate pair. Then the library has
-// put U+FFFD into text, where raw says nothing of that character.
+// hasHalfCharacter reports whether an escape in raw is half a surrogate pair. The library then puts
+// U+FFFD into text, although raw has no such character.
 func hasHalfCharacter(text string, raw []byte) bool {
 	meant := bytes.Count(raw, []byte("\uFFFD")) + bytes.Count(bytes.ToLower(raw), []byte(`\ufffd`))
 	return strings.Count(text, "\uFFFD") > meant
 }
 
-// readWord reads what is neither string nor punctuation.
+// readWord reads a token that is neither a string nor punctuation.
 func (s *jsonScanner) readWord(token *jsonToken) error {
 	for s.raw = s.raw[:0]; len(s.raw) <= maxText; s.offset++ {
 		c, err := s.r.ReadByte()
@@ -159,7 +158,7 @@ func (s *jsonScanner) readWord(token *jsonToken) error {
 			return err
 		}
 		if strings.IndexByte(jsonSpace+jsonPunctuation+`"`, c) >= 0 {
-			s.r.UnreadByte() //nolint:errcheck // it has just been read
+			s.r.UnreadByte() //nolint:errcheck // it was just read
 			break
 		}
 		s.raw = append(s.raw, c)
@@ -167,25 +166,25 @@ func (s *jsonScanner) readWord(token *jsonToken) error {
 	token.kind, token.text = jsonWord, string(s.raw)
 	switch {
 	case len(s.raw) > maxText:
-		return notJSON(token.at, "what begins here is longer than a mebibyte")
+		return notJSON(token.at, "this value is longer than a mebibyte")
 	case json.Valid(s.raw):
 		return nil
 	case s.raw[0] == '/':
-		return notJSON(token.at, "it has no comments, and a path stands in quotation marks")
+		return notJSON(token.at, "JSON has no comments, and paths need quotation marks")
 	}
-	return notJSON(token.at, quote(token.text)+" is no value; text stands in quotation marks")
+	return notJSON(token.at, quote(token.text)+" is not a value; text needs quotation marks")
 }
 
-// plainMembers passes members on, each with the comma behind it, for as long as they are what
-// nearly all of a large file are: key and destination are strings of ASCII without escapes, and the
-// window has all of it. That takes a third of the time of tokens.
+// plainMembers passes simple members, each with the comma after it: key and destination are ASCII
+// strings without escapes that fit the window, as nearly all in a large file do. That takes a third
+// of the time of tokens.
 func (s *jsonScanner) plainMembers(add func(resolver.Rule, memberSpan)) {
 	window, _ := s.r.Peek(s.r.Buffered())
 	begin := s.offset
 	for {
 		rule, span, ok := s.plainMember(window[s.offset-begin:])
 		if !ok {
-			s.r.Discard(s.offset - begin) //nolint:errcheck // they have been seen
+			s.r.Discard(s.offset - begin) //nolint:errcheck // they were peeked
 			return
 		}
 		s.offset = span.end + 1
@@ -193,7 +192,7 @@ func (s *jsonScanner) plainMembers(add func(resolver.Rule, memberSpan)) {
 	}
 }
 
-// plainMember returns the member that a window begins with, and goes to its line.
+// plainMember returns the member at the beginning of a window.
 func (s *jsonScanner) plainMember(w []byte) (rule resolver.Rule, span memberSpan, ok bool) {
 	line, lineStart, key := s.line, s.lineStart, 0
 	for ; key < len(w) && strings.IndexByte(jsonSpace, w[key]) >= 0; key++ {
@@ -223,8 +222,8 @@ func blanksEnd(text []byte, i int) int {
 	return i
 }
 
-// plainStringEnd returns where a string of ASCII without escapes ends that begins at i; the end of
-// the text, if none does.
+// plainStringEnd returns the end of an ASCII string without escapes that begins at i, or the end of
+// the text if there is none.
 func plainStringEnd(text []byte, i int) int {
 	if i >= len(text) || text[i] != '"' {
 		return len(text)
@@ -240,7 +239,7 @@ func plainStringEnd(text []byte, i int) int {
 	return i
 }
 
-// orTooEarly says, of an error that is the input's end, that it was not to be expected.
+// orTooEarly turns an early end of the input into an error of JSON.
 func orTooEarly(err error, at resolver.Position) error {
 	if err == io.EOF {
 		return notJSON(at, "it ends too early")
@@ -249,5 +248,5 @@ func orTooEarly(err error, at resolver.Position) error {
 }
 
 func notJSON(at resolver.Position, message string) *Error {
-	return &Error{at, "this is no JSON: " + message}
+	return &Error{at, "this is not JSON: " + message}
 }

@@ -30,10 +30,10 @@ func TestATextThatNeverEndsIsGivenUpSoon(t *testing.T) {
 		start  string
 		want   string
 	}{
-		"a string":            {JSON, "{\n\"a\": \"/", "links:2:6: this is no JSON: the string is longer than a mebibyte"},
-		"a word":              {JSON, `{"a": `, "links:1:7: this is no JSON: what begins here is longer than a mebibyte"},
-		"a row":               {CSV, "a,/b\nc,/", "links:2:1: the line is longer than a mebibyte, and holds no rule"},
-		"a line of redirects": {Redirects, "/a /b\n/c /", "links:2:1: the line is longer than a mebibyte, and holds no rule"},
+		"a string":            {JSON, "{\n\"a\": \"/", "links:2:6: this is not JSON: the string is longer than a mebibyte"},
+		"a word":              {JSON, `{"a": `, "links:1:7: this is not JSON: this value is longer than a mebibyte"},
+		"a row":               {CSV, "a,/b\nc,/", "links:2:1: the line is longer than a mebibyte, too long for a rule"},
+		"a line of redirects": {Redirects, "/a /b\n/c /", "links:2:1: the line is longer than a mebibyte, too long for a rule"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &endless{start: tt.start}

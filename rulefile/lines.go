@@ -10,13 +10,12 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// lineReader reads the lines of a text that say something. It passes over blank ones and comments,
-// which begin with "#".
+// lineReader reads lines of a text, except for blank lines and comments, which begin with "#".
 type lineReader struct {
 	lines  *bufio.Scanner
 	source string
-	number int // of the line that was read last, from 1
-	// The line that was read last, with its end, is the input from start to end.
+	number int // of the last line, from 1
+	// The last line, with its line end, is the input from start to end.
 	start, end int
 }
 
@@ -40,14 +39,14 @@ func splitLines(text []byte, isAll bool) (n int, line []byte, err error) {
 	return n, text[:n], nil
 }
 
-// position returns a column of the line that was read last.
+// position returns a column of the last line.
 func (l *lineReader) position(column int) resolver.Position {
 	return resolver.Position{Source: l.source, Line: l.number, Column: column}
 }
 
 // next returns the next line, without the LF or CRLF at its end. It is valid until the next call.
-// The error is io.EOF behind the last line, an [*Error] for a line that is too long or has another
-// in it, or the reader's own.
+// The error is io.EOF after the last line, an [*Error] for a line that is too long or contains a
+// line end, or the reader's own.
 func (l *lineReader) next() ([]byte, error) {
 	for l.lines.Scan() {
 		line := l.lines.Bytes()
@@ -64,13 +63,13 @@ func (l *lineReader) next() ([]byte, error) {
 	err := cmp.Or(l.lines.Err(), io.EOF)
 	if err == bufio.ErrTooLong {
 		l.number++
-		return nil, &Error{l.position(1), "the line is longer than a mebibyte, and holds no rule"}
+		return nil, &Error{l.position(1), "the line is longer than a mebibyte, too long for a rule"}
 	}
 	return nil, err
 }
 
-// LoneReturn is what is wrong with a line in which another one begins behind a carriage return.
-const LoneReturn = "a line ends in a carriage return alone here, and what follows would belong " +
+// LoneReturn is the error of a line with a carriage return inside.
+const LoneReturn = "this line ends with only a carriage return, so the next line would belong " +
 	"to it; save the file with the line ends of Unix or Windows"
 
 // saysSomething reports whether a line is neither blank nor a comment.
@@ -83,9 +82,9 @@ func saysSomething(line []byte) bool {
 	return false
 }
 
-// lineSpace is what can stand between the words of a line.
+// lineSpace is the characters between the words of a line.
 const lineSpace = " \t\r\v\f"
 
-// maxText is how long a line, or a string of JSON, is at most. Keys and destinations end long
-// before.
+// maxText is the maximum length of a line, or of a JSON string. Keys and destinations are much
+// shorter.
 const maxText = 1 << 20

@@ -15,7 +15,7 @@ func TestALineThatEndsInACarriageReturnAloneIsAnError(t *testing.T) {
 	} {
 		none := func(resolver.Rule) {}
 		_, err := rulefile.Reading{}.Read(strings.NewReader(text), format, "links", none)
-		if err == nil || !strings.Contains(err.Error(), "carriage return alone") {
+		if err == nil || !strings.Contains(err.Error(), "only a carriage return") {
 			t.Errorf("%v: %v", format, err)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// Error is one thing in a file that is no rule, or a rule that a format cannot express.
+// Error is an invalid rule of a file, or a rule that a format cannot express.
 type Error struct {
 	Position resolver.Position
 	// Message says what is wrong and what to write instead.
@@ -23,7 +23,7 @@ func (e *Error) Error() string {
 	return e.Message
 }
 
-// Errors are all such things of a file, or of rules, in their order.
+// Errors are all such errors of a file, or of rules, in order.
 type Errors []*Error
 
 // Error returns one line for each error.
@@ -40,17 +40,17 @@ func (e Errors) Unwrap() []error {
 	return errs
 }
 
-// add takes down an error.
+// add appends an error.
 func (e *Errors) add(at resolver.Position, format string, args ...any) {
 	*e = append(*e, &Error{at, fmt.Sprintf(format, args...)})
 }
 
-// leaveOut takes down that a rule was not written, and why.
+// leaveOut records that a rule was not written, and why.
 func (e *Errors) leaveOut(rule resolver.Rule, why error) {
 	e.add(rule.Position, "key %q: %s", rule.Key, why)
 }
 
-// orNil returns the errors as one error, which is nil where there are none.
+// orNil returns the errors as one error, or nil.
 func (e Errors) orNil() error {
 	if len(e) == 0 {
 		return nil
@@ -60,7 +60,7 @@ func (e Errors) orNil() error {
 
 func quote(text string) string { return printable.Quote(text) }
 
-// behind returns an advice to stand behind a message, or "" for none.
+// behind returns advice to append to a message, or "".
 func behind(advice string) string {
 	if advice == "" {
 		return ""

@@ -9,23 +9,22 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// property is something that a file says of a rule: a column of a table, and a member of an object
-// of JSON.
+// property is a part of a rule in a file: a column of a table, and a member of a JSON object.
 type property struct {
 	name   string // of a column
 	member string // of an object
-	// others are more names that a column can have.
+	// others are other names of the column.
 	others []string
-	// usual are names that columns of redirects have elsewhere, without blanks and dashes.
+	// usual are the names of such columns in tables of other programs, without blanks and dashes.
 	usual []string
-	// words says what a column can hold, "" for any text, and takes what a member can be, which
-	// stands there as a token of this kind.
+	// words says what the column can contain, "" for any text; takes what the member can be, which
+	// is a token of this kind.
 	words, takes string
 	kind         jsonKind
-	// set puts a text into a rule, and reports whether the property can be that. nil: it is passed
-	// over.
+	// set sets the property of a rule from a text, and reports whether that is valid. If nil, the
+	// column is skipped.
 	set func(rule *resolver.Rule, text string) (ok bool)
-	// get returns what is written of a rule, "" where nothing is.
+	// get returns the text for a rule, "" for none.
 	get func(rule *resolver.Rule) string
 }
 
@@ -78,7 +77,7 @@ var (
 		func(rule *resolver.Rule) *string { return &rule.Note })
 )
 
-// textProperty completes a property that can be any text.
+// textProperty completes a property that is any text.
 func textProperty(p property, of func(rule *resolver.Rule) *string) *property {
 	p.takes, p.kind = "a string", jsonString
 	p.set = func(rule *resolver.Rule, text string) bool { *of(rule) = text; return true }
@@ -106,31 +105,31 @@ func truthProperty(name string, of func(rule *resolver.Rule) *bool) *property {
 	}
 }
 
-// properties are all, in the order in which columns are written.
+// properties are all properties, in the order of columns.
 var properties = []*property{
 	keyProperty, destinationProperty, statusProperty, exactProperty, unlistedProperty, queryProperty,
 	noteProperty,
 }
 
-// fewColumns is how many of them stand where no header says which, in their order.
+// fewColumns is how many columns a table without a header has.
 const fewColumns = 5
 
-// Columns that are none of them, and of which nothing is written.
+// Columns that are not properties; nothing is written for them.
 var (
-	// noProperty is what a column without a name has.
+	// noProperty is a column without a name.
 	noProperty = &property{
 		name: "nothing", words: "nothing", get: nothing,
 		set: func(*resolver.Rule, string) bool { return false },
 	}
-	// unknownProperty is passed over: requests, which coverage writes.
+	// unknownProperty is skipped: requests, which coverage writes.
 	unknownProperty = &property{name: "requests", get: nothing}
-	// strayProperty has a name that makes a header an error.
+	// strayProperty is a name that makes a header an error.
 	strayProperty = &property{name: "nothing", get: nothing}
 )
 
 func nothing(*resolver.Rule) string { return "" }
 
-// propertyNamed returns what a column is that a header calls so, in letters of either case.
+// propertyNamed returns the property for the name of a column, in any case.
 func propertyNamed(name string) *property {
 	name = strings.ToLower(strings.TrimSpace(name))
 	switch name {
@@ -147,8 +146,7 @@ func propertyNamed(name string) *property {
 	return strayProperty
 }
 
-// ColumnName returns the name under which a column is written that a header calls so. ok is false
-// for a name that no column of ours has.
+// ColumnName returns our name for the name of a column. ok is false if no column has it.
 func ColumnName(name string) (own string, ok bool) {
 	switch p := propertyNamed(name); p {
 	case noProperty:
@@ -160,8 +158,8 @@ func ColumnName(name string) (own string, ok bool) {
 	}
 }
 
-// UsualColumnName returns the name of the column that a table of redirects often calls so, "" for
-// none. isType tells that it is a status only where it holds one.
+// UsualColumnName returns our name for a column that tables of redirects often call so, or "".
+// isType says that it is a status only if it contains one.
 func UsualColumnName(name string) (own string, isType bool) {
 	name = strings.NewReplacer(" ", "", "_", "", "-", "").Replace(strings.ToLower(name))
 	for _, p := range properties {
@@ -175,8 +173,8 @@ func UsualColumnName(name string) (own string, isType bool) {
 	return "", false
 }
 
-// memberNamed returns the property that a member of an object is, or that is often called so, as
-// columns of tables are, or nil.
+// memberNamed returns the property for the name of a member, in our words or those of others, or
+// nil.
 func memberNamed(name string) *property {
 	for _, p := range properties[1:] {
 		if p.member == name {
@@ -192,7 +190,7 @@ func memberNamed(name string) *property {
 	return nil
 }
 
-// setField puts the field of a row into a rule, or says what is wrong with it.
+// setField sets a property of a rule from a field of a row, or returns an error.
 func (p *property) setField(rule *resolver.Rule, field string) error {
 	isText := p.words == ""
 	switch {
@@ -212,7 +210,8 @@ func (p *property) setField(rule *resolver.Rule, field string) error {
 	return nil
 }
 
-// setMember puts the value of a member into a rule, and reports whether the member takes it.
+// setMember sets a property of a rule from the value of a member, and reports whether the value is
+// valid.
 func (p *property) setMember(rule *resolver.Rule, value jsonToken) (ok bool) {
 	text := value.text
 	switch isTruth := p.takes == trueOrFalse; {
@@ -226,13 +225,13 @@ func (p *property) setMember(rule *resolver.Rule, value jsonToken) (ok bool) {
 	return p.set(rule, text) && value.kind == p.kind
 }
 
-// checkKeyField refuses a key that cannot be written as one.
+// checkKeyField returns an error for a key that cannot be in a table.
 func checkKeyField(key string) error {
 	switch {
 	case key == "":
 		return errors.New("the key is empty")
 	case key[0] == '#':
-		return errors.New("a key does not begin with \"#\", as a comment does; for a number sign " +
+		return errors.New("a key cannot begin with \"#\", like a comment; for a number sign " +
 			"in the path write %23")
 	}
 	return checkText(key)

@@ -23,19 +23,19 @@ func (o Reading) readCSV(
 	return o.ReadRows(rows, first, err, add)
 }
 
-// Renaming lets a table be read that has other names for its columns than ours, or other words in
-// them. The zero value is for tables that have ours.
+// Renaming adapts the reading of a table with other column names, or other words in its fields. The
+// zero value is for our own tables.
 type Renaming struct {
-	// Header returns, for the columns of a first row, the names that [ColumnName] knows; "" for one to
-	// pass over.
+	// Header returns, for the columns of a first row, the names that [ColumnName] knows; "" for one
+	// to skip.
 	Header func(row []string) []string
-	// Field returns what the i-th field of a row says here, which is of a column with such a name. It
-	// is called for one field of a row after the other.
+	// Field returns our text for the i-th field of a row, in a column with this name. It is called
+	// for the fields of a row in order.
 	Field func(i int, column, field string) (own string, err error)
 }
 
-// ReadRows reads the rules of a table whose first row has been read, or the error instead that
-// [Rows.Next] has returned. Warnings and error are those of [Reading.Read].
+// ReadRows reads the rules of a table whose first row has been read; err is the error that
+// [Rows.Next] returned with it. Warnings and error are those of [Reading.Read].
 func (o Reading) ReadRows(
 	c *Rows, row []string, err error, add func(resolver.Rule),
 ) ([]lint.Warning, error) {
@@ -55,24 +55,23 @@ func (o Reading) ReadRows(
 	return c.reports.Result(err)
 }
 
-// Rows reads the rows of a table. The library gets one line at a time, so that a
-// quotation mark without its partner spoils its own row alone, and only lines with such marks, for
-// which it takes its time.
+// Rows reads the rows of a table. The library gets one line at a time, so that an unbalanced
+// quotation mark spoils only its own row, and only lines with such marks, because it is slow.
 type Rows struct {
 	lines  *lineReader
 	line   bytes.Reader
 	quoted *csv.Reader
-	// The fields of the last row, and where in its line each begins.
+	// The fields of the last row, and their columns in its line.
 	row     []string
 	starts  []int
-	lends   bool // fields are good only until the next row
+	lends   bool // fields are valid only until the next row
 	columns []*property
-	// hasHeader is set when the first row has named the columns.
+	// hasHeader: the first row names the columns.
 	hasHeader bool
 	hasSlash  bool          // the key of the last row has a slash in front
-	isExact   bool          // what rules are that do not say it
-	rule      resolver.Rule // the last one, here so that a row allocates nothing
-	// Renaming is for a table that may be none of ours.
+	isExact   bool          // of rules that do not say it
+	rule      resolver.Rule // the last one, here to avoid an allocation per row
+	// Renaming is for tables of other programs.
 	Renaming Renaming
 	reports  Reports
 }
@@ -86,7 +85,7 @@ func NewRows(r io.Reader, source string) *Rows {
 }
 
 // Next returns the fields of the next row that is not blank; they are valid until the next call.
-// The error is io.EOF behind the last row, an [*Error] that ends the reading, or the reader's own.
+// The error is io.EOF after the last row, an [*Error] that ends the reading, or the reader's own.
 func (c *Rows) Next() ([]string, error) {
 	for {
 		line, err := c.lines.next()
@@ -104,17 +103,17 @@ func (c *Rows) Next() ([]string, error) {
 	}
 }
 
-// HasHeader reports whether the first row has named the columns.
+// HasHeader reports whether the first row names the columns.
 func (c *Rows) HasHeader() bool { return c.hasHeader }
 
-// Errors returns what is wrong with rows that could not be split into fields.
+// Errors returns the errors of rows that could not be split into fields.
 func (c *Rows) Errors() Errors { return c.reports.errs }
 
 // split splits a line into the fields of its row.
 func (c *Rows) split(line []byte) (err error) {
 	c.starts = c.starts[:0]
 	if bytes.IndexByte(line, '"') < 0 && bytes.IndexByte(line, '\r') < 0 {
-		c.splitPlain(textOf(line, c.lends)) // one piece of memory for all fields
+		c.splitPlain(textOf(line, c.lends)) // one allocation for all fields
 		return nil
 	}
 	c.line.Reset(line)
@@ -142,11 +141,11 @@ func (c *Rows) splitPlain(line string) {
 	}
 }
 
-// separatorOf finds out what separates columns. As nothing but the key stands in front of the
-// first separator, one in a URL does not count.
+// separatorOf returns the separator of columns. Only the key is before the first one, so one in a
+// URL does not matter.
 func separatorOf(line []byte) rune {
 	if bytes.IndexByte(line, '\t') >= 0 {
-		return '\t' // which neither key nor destination can hold
+		return '\t' // keys and destinations cannot contain it
 	}
 	quoted := false
 	for _, b := range line {
@@ -160,27 +159,27 @@ func separatorOf(line []byte) rune {
 	return ','
 }
 
-// reportSyntax reports what the library says of a line.
+// reportSyntax reports the library's error of a line.
 func (c *Rows) reportSyntax(err error) {
 	column := 1
 	if syntax, ok := errors.AsType[*csv.ParseError](err); ok {
 		column, err = syntax.Column, syntax.Err
 	}
-	message := "a field in quotation marks has no end, or something stands behind it; inside it " +
+	message := "a field in quotation marks has no end, or is followed by text; inside it " +
 		`write "" for a quotation mark`
 	if err == csv.ErrBareQuote {
-		message = "a quotation mark stands inside a field; put the whole field into quotation " +
+		message = "there is a quotation mark inside a field; put the whole field into quotation " +
 			`marks, and write "" for the one inside`
 	}
 	c.reports.wrong(c.lines.position(column), "%s", message)
 }
 
-// isBlank reports whether a row has empty fields only, as spreadsheets write it.
+// isBlank reports whether all fields of a row are empty, as in spreadsheets.
 func isBlank(row []string) bool {
 	return !slices.ContainsFunc(row, func(field string) bool { return field != "" })
 }
 
-// readRule makes a rule of a row, or reports what is wrong with it.
+// readRule makes a rule from a row, or reports its errors.
 func (c *Rows) readRule(row []string) {
 	if c.isExchanged(row) {
 		return
@@ -200,8 +199,8 @@ func (c *Rows) readRule(row []string) {
 	}
 }
 
-// isExchanged reports whether key and destination of a row have exchanged their places, and if so
-// adds the error that says it. A key that is a URL may be meant where the destination is a path.
+// isExchanged reports whether key and destination of a row are exchanged, and reports the error. A
+// key that is a URL may be meant if the destination is a path.
 func (c *Rows) isExchanged(row []string) bool {
 	key, to := slices.Index(c.columns, keyProperty), slices.Index(c.columns, destinationProperty)
 	if max(key, to) >= len(row) || strings.HasPrefix(row[to], "/") {
@@ -218,13 +217,13 @@ func (c *Rows) isExchanged(row []string) bool {
 	instead := swapped(row)
 	if !c.hasHeader {
 		names := strings.Split(namesOf(c.columns[:min(len(row), len(c.columns))]), ", ")
-		instead += "; or put a header in front: " + swapped(names)
+		instead += "; or put a header first: " + swapped(names)
 	}
 	c.reports.wrong(c.lines.position(1), "key and destination are exchanged; write %s", instead)
 	return true
 }
 
-// readField puts the i-th field of the row into the rule, or says what is wrong with it.
+// readField sets the i-th field of the row in the rule, or returns an error.
 func (c *Rows) readField(i int, field string) (err error) {
 	column := c.columns[i]
 	if c.Renaming.Field != nil {
@@ -236,14 +235,14 @@ func (c *Rows) readField(i int, field string) (err error) {
 		c.rule.Position = c.At(i)
 		if field, c.hasSlash = cutSlash(field); c.hasSlash && c.reports.warnings == nil {
 			c.reports.warn(WarnLeadingSlash, c.At(i), strings.Clone(field),
-				"the table has keys that begin with \"/\", which is cut off, here and in each other row: "+
+				"the table has keys that begin with \"/\", which is removed here and in all other rows: "+
 					"a key is a path without it")
 		}
 	}
 	return column.setField(&c.rule, field)
 }
 
-// cutSlash cuts off the slash that tables of paths have in front of keys.
+// cutSlash removes the slash that tables of paths have in front of keys.
 func cutSlash(field string) (key string, cut bool) {
 	if len(field) < 2 || field[0] != '/' || field[1] == '/' {
 		return field, false
@@ -251,7 +250,7 @@ func cutSlash(field string) (key string, cut bool) {
 	return field[1:], true
 }
 
-// checkRest reports the first field of a row behind its columns that is not empty.
+// checkRest reports the first field after the last column that is not empty.
 func (c *Rows) checkRest(row []string) {
 	for i := len(c.columns); i < len(row); i++ {
 		if row[i] == "" {
@@ -261,8 +260,8 @@ func (c *Rows) checkRest(row []string) {
 		if c.hasHeader {
 			of = "the header"
 		}
-		c.reports.wrong(c.At(i), "%s has %d columns (%s), and %s stands in column %d; remove it, or "+
-			"put a field that holds %s into quotation marks", of, len(c.columns), namesOf(c.columns),
+		c.reports.wrong(c.At(i), "%s has %d columns (%s), but %s is in column %d; remove it, or "+
+			"put a field that contains %s into quotation marks", of, len(c.columns), namesOf(c.columns),
 			quote(row[i]), i+1, separatorNames[c.quoted.Comma])
 		return
 	}
@@ -270,7 +269,7 @@ func (c *Rows) checkRest(row []string) {
 
 var separatorNames = map[rune]string{',': "a comma", ';': "a semicolon", '\t': "a tab"}
 
-// At returns where the i-th field of the row begins.
+// At returns the position of the i-th field of the row.
 func (c *Rows) At(i int) resolver.Position {
 	return c.lines.position(c.starts[i] + 1)
 }

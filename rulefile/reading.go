@@ -10,7 +10,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
-// Dialect is whose rules a _redirects file follows. The zero value means [Netlify].
+// Dialect is the service whose rules a _redirects file follows. The zero value means [Netlify].
 type Dialect string
 
 // The dialects.
@@ -29,31 +29,31 @@ func ParseDialect(name string) (Dialect, error) {
 }
 
 // Reading says how a file of rules is read. The zero value reads _redirects as Netlify does, and
-// refuses what has no equivalent.
+// refuses lines without an equivalent.
 type Reading struct {
 	// Dialect is that of a _redirects file.
 	Dialect Dialect
 	// SkipUnsupported leaves out lines that are valid at the service and have no equivalent, with a
 	// warning each; otherwise they are errors.
 	SkipUnsupported bool
-	// Hosts are those of the site, as [weburl.ParseHost] returns them. Lines of a _redirects file, and
-	// of another program's, that are for one of them alone are rules.
+	// Hosts are those of the site, as [weburl.ParseHost] returns them. Lines of a _redirects file,
+	// or of another program, for one of these hosts only are rules.
 	Hosts []string
-	// Lends lets the texts of a rule be good only until add returns, where that saves memory: so a
-	// large file that is only looked through leaves nothing behind.
+	// Lends allows the strings of a rule to be valid only until add returns, which saves memory:
+	// scanning a large file leaves no garbage.
 	Lends bool
 
-	// Status and Query are what rules have where the file says nothing, and Exact, if not nil,
-	// whether they are [resolver.Rule.Exact]. A _redirects file says it of status and exact.
+	// Status and Query are defaults for rules for which the file says nothing; Exact, if not nil,
+	// is the default of [resolver.Rule.Exact]. A _redirects file always says the status and whether
+	// a rule is exact.
 	Status int
 	Query  resolver.QueryMode
 	Exact  *bool
 }
 
 // Read reads rules in a format. Each is passed to add; its position is source, and the line and
-// column of its key. The warnings, in the order of their places, tell what serves otherwise than
-// its author may expect. The error is of type [Errors] and lists everything that is no rule, or it
-// is the reader's own.
+// column of its key. The warnings, sorted by position, say where rules may not do what their author
+// expects. The error is an [Errors] that lists everything that is not a rule, or the reader's own.
 func (o Reading) Read(
 	r io.Reader, format Format, source string, add func(resolver.Rule),
 ) (warnings []lint.Warning, err error) {
@@ -82,10 +82,10 @@ func (o Reading) Read(
 	return nil, err
 }
 
-// isExact reports whether a rule is exact where the file leaves that open.
+// isExact reports whether a rule is exact if the file does not say it.
 func (o Reading) isExact() bool { return o.Exact != nil && *o.Exact }
 
-// withDefaults returns add for rules of which the file may say nothing of status and query.
+// withDefaults returns add with defaults for status and query.
 func (o Reading) withDefaults(add func(resolver.Rule)) func(resolver.Rule) {
 	if o.Status == 0 && o.Query == resolver.QueryDefault {
 		return add

@@ -29,7 +29,7 @@ func ReadJSON(r io.Reader, source string, add func(resolver.Rule)) error {
 	return Reading{}.readJSON(r, source, add)
 }
 
-// readJSON is [ReadJSON] that may lend the texts of rules.
+// readJSON is [ReadJSON] that may lend the strings of rules.
 func (o Reading) readJSON(r io.Reader, source string, add func(resolver.Rule)) error {
 	j := jsonReader{tokens: newJSONScanner(r, source), add: add, isExact: o.isExact()}
 	j.tokens.lends = o.Lends
@@ -37,8 +37,8 @@ func (o Reading) readJSON(r io.Reader, source string, add func(resolver.Rule)) e
 	return j.result()
 }
 
-// ReadExpectations reads what is expected of requests, an object from request path to destination,
-// "pass" or "error". It is [ReadJSON] with errors that say so.
+// ReadExpectations reads expectations, an object from request path to destination, "pass" or
+// "error". It is [ReadJSON] with other messages.
 func ReadExpectations(r io.Reader, source string, add func(resolver.Rule)) error {
 	j := jsonReader{tokens: newJSONScanner(r, source), add: add, isOfExpectations: true}
 	j.read()
@@ -46,7 +46,7 @@ func ReadExpectations(r io.Reader, source string, add func(resolver.Rule)) error
 }
 
 // ReadJSONValue reads the value of a member of an object of rules, and returns the key's rule. The
-// error is of type [Errors] or the reader's own.
+// error is an [Errors] or the reader's own.
 func ReadJSONValue(r io.Reader, source, key string) (resolver.Rule, error) {
 	j := jsonReader{tokens: newJSONScanner(r, source), isValue: true}
 	rule := resolver.Rule{Key: key}
@@ -55,48 +55,49 @@ func ReadJSONValue(r io.Reader, source, key string) (resolver.Rule, error) {
 	return rule, j.result()
 }
 
-// jsonReader reads one object of rules. Where the reading has ended, each token is none.
+// jsonReader reads one object of rules. After the reading has ended, no token is left.
 type jsonReader struct {
 	Reports
 	tokens *jsonScanner
 	add    func(resolver.Rule)
-	// isOfExpectations is set where it is no rules that are read, and isValue where it is a value
-	// without the object around it.
+	// isOfExpectations: expectations are read, not rules. isValue: a value is read without the
+	// object around it.
 	isOfExpectations, isValue bool
-	// isExact is what rules are that do not say it.
+	// isExact is the default for rules that do not say it.
 	isExact bool
 
-	// span is where the member of the rule that is passed to add stands in the input.
+	// span is the member of the rule that is being passed to add.
 	span memberSpan
-	// open and close are where the object begins and ends in the file.
+	// open and close are the offsets of the object's braces in the file.
 	open, close int
 }
 
-// memberSpan is where a member of the object stands. Its name goes from key to keyEnd, its value
-// from value to end. The zero value is none.
+// memberSpan are the offsets of a member of the object: its name from key to keyEnd, its value from
+// value to end. The zero value is none.
 type memberSpan struct{ key, keyEnd, value, end int }
 
-// result returns everything that is wrong.
+// result returns all errors.
 func (j *jsonReader) result() error {
 	_, err := j.Result(io.EOF)
 	return err
 }
 
-// objectPerLink is what is wrong with lists of links, in which all rules would be called alike.
+// objectPerLink is the error of lists of links, in which all rules would have the same key.
 const objectPerLink = "this is an object for each link, as golink exports them; rules are one " +
 	"object from key to destination, such as {\"docs\": \"https://docs.example\"}; a list of golink is " +
 	"converted with --from golink"
 
-// isObjectPerLink reports whether a text that begins so has an object for each link. Its first one
-// has a member that leads nowhere, and another object behind it, or members as golink has them.
+// isObjectPerLink reports whether a text with this beginning has an object for each link. The first
+// object has a member that is not a destination, and another object follows, or its members are
+// those of golink.
 func isObjectPerLink(begin []byte) bool {
 	if bytes.IndexByte(begin, '}') < 0 {
-		return false // no object ends there, as in any large file of plain rules
+		return false // no object ends here, as in any large file of plain rules
 	}
 	decoder := json.NewDecoder(bytes.NewReader(begin))
 	var first map[string]any
 	if decoder.Decode(&first) != nil {
-		return false // it is longer, as one object of rules is, or no JSON
+		return false // it is longer, like one object of rules, or not JSON
 	}
 	leadsNowhere := false
 	for _, value := range first {
@@ -108,7 +109,7 @@ func isObjectPerLink(begin []byte) bool {
 	return leadsNowhere && (isGolink || next == json.Delim('{'))
 }
 
-// read reads the whole input, unless it has another object for each link.
+// read reads the whole input, unless it has an object for each link.
 func (j *jsonReader) read() {
 	begin, _ := j.tokens.r.Peek(j.tokens.r.Size())
 	if !j.isOfExpectations && isObjectPerLink(begin) {
@@ -117,7 +118,7 @@ func (j *jsonReader) read() {
 	j.readAll()
 }
 
-// readAll reads an object of rules, and to the end of the input.
+// readAll reads an object of rules, up to the end of the input.
 func (j *jsonReader) readAll() {
 	start, all := j.next(), "rules"
 	what := "rules are an object from key to destination"
@@ -138,7 +139,7 @@ func (j *jsonReader) readAll() {
 	j.readEnd("the object of " + all)
 }
 
-// readEnd reads to the end of the input, where nothing may be any more.
+// readEnd checks that the input ends here.
 func (j *jsonReader) readEnd(behind string) {
 	if j.end != nil {
 		return
@@ -150,8 +151,8 @@ func (j *jsonReader) readEnd(behind string) {
 	j.fail(err)
 }
 
-// readMembers reads the members of an object whose "{" has been read. It calls readValue behind
-// each name and its ":", and readOn, which may read some more, behind each ",".
+// readMembers reads the members of an object after its "{". It calls readValue after each name and
+// its ":", and readOn, which may read more members, after each ",".
 func (j *jsonReader) readMembers(readValue func(name jsonToken), readOn func()) {
 	name := j.next()
 	for j.end == nil && name.kind != '}' {
@@ -178,7 +179,7 @@ func (j *jsonReader) readMembers(readValue func(name jsonToken), readOn func()) 
 	}
 }
 
-// readPlainRules reads rules for as long as they are simple.
+// readPlainRules reads rules as long as they are simple.
 func (j *jsonReader) readPlainRules() {
 	j.tokens.plainMembers(func(rule resolver.Rule, span memberSpan) {
 		rule.Exact, j.span = j.isExact, span
@@ -198,7 +199,7 @@ func (j *jsonReader) readRule(key jsonToken) {
 	}
 }
 
-// readValue reads the value of rule's key into it, and returns where in the input it begins.
+// readValue reads the value of rule's key into it, and returns its offset in the input.
 func (j *jsonReader) readValue(rule *resolver.Rule) (start int) {
 	value := j.nextValue()
 	switch value.kind {
@@ -220,7 +221,7 @@ func (j *jsonReader) readValue(rule *resolver.Rule) (start int) {
 	return value.start
 }
 
-// insteadOfStatus says which member to write for a status of an error, if a rule has that.
+// insteadOfStatus returns the member to write for the status of an error, if a rule can have it.
 func (j *jsonReader) insteadOfStatus(key string, status jsonToken) string {
 	if j.isOfExpectations || status.kind != jsonWord {
 		return ""
@@ -233,9 +234,10 @@ func (j *jsonReader) insteadOfStatus(key string, status jsonToken) string {
 // jsonObject is a value that is an object, while it is read.
 type jsonObject struct {
 	rule *resolver.Rule
-	// seen are the members that there are, also those under another name.
+	// seen are the members so far, also under other names.
 	seen []*property
-	// nested are the names of others whose values could be those of keys: as many as are reported.
+	// nested are the names of unknown members whose values could be those of keys: as many as are
+	// reported.
 	nested []jsonToken
 }
 
@@ -246,8 +248,8 @@ func (j *jsonReader) readObject(rule *resolver.Rule, start resolver.Position) {
 	key := quote(rule.Key)
 	if o.seen == nil && o.nested != nil && !j.isValue && !j.isOfExpectations {
 		first := o.nested[0].text
-		j.wrong(start, "rules are not nested: write %s for the key %s in %s, or take %s and its "+
-			"braces away, if it only wraps the rules", quote(rule.Key+"/"+first), quote(first), key, key)
+		j.wrong(start, "rules are not nested: write %s for the key %s in %s, or remove %s and its "+
+			"braces, if it only wraps the rules", quote(rule.Key+"/"+first), quote(first), key, key)
 		return
 	}
 	for _, name := range o.nested {
@@ -258,7 +260,7 @@ func (j *jsonReader) readObject(rule *resolver.Rule, start resolver.Position) {
 	}
 }
 
-// readMember reads what an object says of its rule under a name.
+// readMember reads a member of an object.
 func (j *jsonReader) readMember(o *jsonObject, name jsonToken) {
 	p := memberNamed(name.text)
 	isOwn := p != nil && p.member == name.text
@@ -283,13 +285,13 @@ func (j *jsonReader) readMember(o *jsonObject, name jsonToken) {
 	j.skip(value)
 }
 
-// reportMember reports a member that means nothing here.
+// reportMember reports an unknown member.
 func (j *jsonReader) reportMember(rule *resolver.Rule, name jsonToken) {
 	j.wrong(name.at, "the value of %s has a member %s; the members are "+
 		`"to", "status", "exact", "unlisted", "query" and "note"`, quote(rule.Key), quote(name.text))
 }
 
-// setMember puts the value of a member into a rule, or reports what it takes.
+// setMember sets a rule's property from a member, or reports what the member takes.
 func (j *jsonReader) setMember(rule *resolver.Rule, p *property, value jsonToken) {
 	if p.words == "" {
 		j.checkText(value)
@@ -305,14 +307,14 @@ func (j *jsonReader) setMember(rule *resolver.Rule, p *property, value jsonToken
 		kindOf(value), instead)
 }
 
-// checkText reports a string that is no Unicode text.
+// checkText reports a string that is not Unicode text.
 func (j *jsonReader) checkText(token jsonToken) {
 	if token.broken {
 		j.wrong(token.at, "this string %s", notUnicode)
 	}
 }
 
-// skip passes over the rest of a value whose first token has been read.
+// skip skips the rest of a value after its first token.
 func (j *jsonReader) skip(value jsonToken) {
 	for depth := 0; j.end == nil; value = j.next() {
 		switch value.kind {
@@ -327,7 +329,7 @@ func (j *jsonReader) skip(value jsonToken) {
 	}
 }
 
-// next reads a token where there has to be one. There is none where the reading has ended.
+// next reads a token that must be there. After the reading has ended, there is none.
 func (j *jsonReader) next() jsonToken {
 	if j.end != nil {
 		return jsonToken{}
@@ -340,19 +342,19 @@ func (j *jsonReader) next() jsonToken {
 	return token
 }
 
-// nextValue reads the token that a value begins with.
+// nextValue reads the first token of a value.
 func (j *jsonReader) nextValue() jsonToken {
 	token := j.next()
 	if strings.IndexByte("}],:", byte(token.kind)) >= 0 {
-		j.failJSON(token, "in front of this a value is missing")
+		j.failJSON(token, "before this a value is missing")
 	}
 	return token
 }
 
-// failJSON ends the reading at a token with which it is no JSON.
+// failJSON ends the reading at an invalid token.
 func (j *jsonReader) failJSON(token jsonToken, why string) { j.fail(notJSON(token.at, why)) }
 
-// kindOf says in words what a token begins.
+// kindOf returns in words what a token begins.
 func kindOf(token jsonToken) string {
 	switch token.kind {
 	case '{':

@@ -8,9 +8,9 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
-// readRedirects reads rules from the lines of a _redirects file, each of which is passed to seen,
-// if that is not nil. They are passed to add when all lines have been read, as what a line makes
-// depends on those behind it, too.
+// readRedirects reads rules from the lines of a _redirects file, and passes each line to seen, if
+// that is not nil. The rules are passed to add after all lines have been read, because they depend
+// on later lines, too.
 func (o Reading) readRedirects(
 	lines *lineReader, seen func(redirects.Line), add func(resolver.Rule),
 ) ([]lint.Warning, error) {
@@ -23,7 +23,7 @@ func (o Reading) readRedirects(
 	return reports.Result(end)
 }
 
-// RedirectsOptions are the options of a table of lines of _redirects, but for its Report.
+// RedirectsOptions are the options of a table of _redirects lines, without its Report.
 func (o Reading) RedirectsOptions() redirects.Options {
 	return redirects.Options{
 		Slashes: o.Dialect.slashes(), EndsThere: true, PairsBelow: true,
@@ -31,7 +31,7 @@ func (o Reading) RedirectsOptions() redirects.Options {
 	}
 }
 
-// slashes is what a slash at the end of a path means.
+// slashes is the meaning of a slash at the end of a path.
 func (d Dialect) slashes() redirects.Slashes {
 	if d == Cloudflare {
 		return redirects.SlashesKept
@@ -44,7 +44,7 @@ func (o Reading) ReadLines(t *redirects.Table, r io.Reader, source string) error
 	return o.addLines(t, newLineReader(r, source), nil)
 }
 
-// addLines is ReadLines for lines of which each is passed to seen, too, if that is not nil.
+// addLines is ReadLines that also passes each line to seen, if that is not nil.
 func (o Reading) addLines(
 	t *redirects.Table, lines *lineReader, seen func(redirects.Line),
 ) error {
@@ -68,8 +68,8 @@ func (o Reading) addLines(
 	}
 }
 
-// AddLine adds what a line of _redirects says that stands somewhere else, as in a netlify.toml: all
-// of it is at one place. why is a reason for which it has no equivalent, or nil.
+// AddLine adds a line in the form of _redirects from another file, such as a netlify.toml, with one
+// position for all of it. why says why it has no equivalent, or is nil.
 func (o Reading) AddLine(t *redirects.Table, at resolver.Position, text string, why error) {
 	p := lineParser{dialect: o.Dialect, hosts: o.Hosts}
 	p.parse(text)

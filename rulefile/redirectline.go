@@ -12,7 +12,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// What stands in a path for any segments, and in a destination for those that it matched.
+// The wildcard for any segments in a path, and for what it matched in a destination.
 const (
 	star  = "/*"
 	splat = ":splat"
@@ -24,7 +24,7 @@ type word struct {
 	column int // in bytes, from 1
 }
 
-// wordsOf appends the words of a line to words, up to a comment.
+// wordsOf appends the words of a line, up to a comment, to words.
 func wordsOf(words []word, line string) []word {
 	for at := 0; ; {
 		rest := strings.TrimLeft(line[at:], lineSpace)
@@ -41,16 +41,16 @@ func wordsOf(words []word, line string) []word {
 	}
 }
 
-// refusalKind is what follows from a refusal.
-type refusalKind uint8
+// faultKind is why a line is not a rule.
+type faultKind uint8
 
 const (
-	malformed    refusalKind = iota // the service has nothing to do with the line, either
-	unsupported                     // it means something there that no rule can say
-	neverReached                    // it is a line that no request gets to
+	malformed    faultKind = iota // the service does not accept the line, either
+	unsupported                   // no rule can express its meaning
+	neverReached                  // no request reaches the line
 )
 
-// lineParser takes lines of a _redirects file apart, one after the other.
+// lineParser parses lines of a _redirects file one by one.
 type lineParser struct {
 	dialect Dialect
 	hosts   []string // the site's own
@@ -58,27 +58,27 @@ type lineParser struct {
 	redirectLine
 }
 
-// redirectLine is a line taken apart.
+// redirectLine is a parsed line.
 type redirectLine struct {
 	from, to word
-	path     string // that of from, without a host
+	path     string // of from, without a host
 	answer   redirects.Answer
-	note     string // how the answer differs, "" for not at all
+	note     string // how the answer differs, or ""
 	status   int    // of a redirect
-	// refused says why it is no rule, nil if it is good, and blamed which of its words it is for.
+	// refused says why it is not a rule, nil if it is one, and blamed is the word at fault.
 	refused error
-	kind    refusalKind
+	kind    faultKind
 	blamed  word
 }
 
-// refuse takes down why the line is no rule: the first reason, but for one that makes it malformed.
-func (l *redirectLine) refuse(kind refusalKind, word word, format string, args ...any) {
+// refuse records why the line is not a rule: the first reason, or one that makes it malformed.
+func (l *redirectLine) refuse(kind faultKind, word word, format string, args ...any) {
 	if l.refused == nil || kind == malformed && l.kind != malformed {
 		l.refused, l.kind, l.blamed = fmt.Errorf(format, args...), kind, word
 	}
 }
 
-// parse takes a line apart, which has a word.
+// parse parses a line with at least one word.
 func (p *lineParser) parse(text string) {
 	p.words = wordsOf(p.words[:0], text)
 	p.redirectLine = redirectLine{from: p.words[0]}
@@ -92,9 +92,9 @@ func (p *lineParser) parse(text string) {
 	}
 }
 
-// parseSource takes in the first word of a line.
+// parseSource parses the first word of a line.
 func (p *lineParser) parseSource() {
-	const never = "no request gets to this line, as "
+	const never = "no request reaches this line: "
 	from := p.from.text
 	if host, path, ok := cutHost(from); ok {
 		if name, err := weburl.ParseHost(host); err != nil || !slices.Contains(p.hosts, name) {
@@ -119,7 +119,7 @@ func (p *lineParser) parseSource() {
 	switch {
 	case behind == "" || isCloudflare:
 	case behind[0] == '#':
-		p.refuse(neverReached, p.from, never+"clients send no \"#\" and what is behind it; write %%23 "+
+		p.refuse(neverReached, p.from, never+"clients do not send \"#\" and what follows it; write %%23 "+
 			"for the character, or remove it")
 	default:
 		p.refuse(neverReached, p.from, never+"a path has no \"?\"; use Caddy's redir with a query "+
@@ -127,7 +127,7 @@ func (p *lineParser) parseSource() {
 	}
 }
 
-// cutHost cuts a URL into its host and its path.
+// cutHost splits a URL into host and path.
 func cutHost(from string) (host, path string, ok bool) {
 	if !isURL(from) {
 		return "", "", false
@@ -143,7 +143,7 @@ func isURL(s string) bool {
 	return strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")
 }
 
-// parseDestination takes in the destination of a line, and returns the words behind it.
+// parseDestination parses the destination of a line, and returns the words after it.
 func (p *lineParser) parseDestination() (rest []word, ok bool) {
 	const whatItIs = "it begins with \"/\", \"http://\" or \"https://\""
 	words := p.words
@@ -162,7 +162,7 @@ func (p *lineParser) parseDestination() (rest []word, ok bool) {
 		if instead := insteadOfWords(words); instead != "" {
 			p.refuse(malformed, second, "%s", instead)
 		}
-		p.refuse(malformed, second, "%s is no destination; %s", quote(second.text), whatItIs)
+		p.refuse(malformed, second, "%s is not a destination; %s", quote(second.text), whatItIs)
 		return nil, false
 	case at == 2 && IsArrow(second.text):
 		p.refuse(unsupported, second, "leave out %s; write %s", quote(second.text),
@@ -170,26 +170,26 @@ func (p *lineParser) parseDestination() (rest []word, ok bool) {
 	case at > 1 && !strings.Contains(second.text, "="):
 		p.refuse(unsupported, second, "a path has no space; write %%20 for it")
 	case at > 1:
-		p.refuse(unsupported, second, "a rule has no query, as it is found by the path alone; use "+
+		p.refuse(unsupported, second, "a rule has no query, because only the path selects it; use "+
 			"Caddy's redir with a query matcher")
 	}
 	p.to = words[at]
 	return words[at+1:], true
 }
 
-// IsArrow reports whether a word is what stands between a key and its destination elsewhere.
+// IsArrow reports whether a word is an arrow between key and destination.
 func IsArrow(word string) bool {
 	return slices.Contains([]string{":", "=", "->", "=>"}, word)
 }
 
-// insteadOfWords says what to write for a line without a destination behind its path, if that can
-// be told: its words are in another order, or the destination of an error's page is missing.
+// insteadOfWords returns what to write for a line without a destination after its path, if that can
+// be told: its words are in another order, or an error lacks its page.
 func insteadOfWords(words []word) string {
 	second := words[1].text
 	status := strings.TrimSuffix(second, "!")
 	if status == "404" || status == "410" {
 		page := word{text: "/" + status + ".html"}
-		return "a status has a destination in front, also if it is an error; write " +
+		return "a status follows a destination, even if it is an error; write " +
 			joined(slices.Insert(slices.Clone(words), 1, page))
 	}
 	meant, is := resolver.Exchanged(resolver.Rule{Key: words[0].text, Value: second})
@@ -210,14 +210,14 @@ func joined(words []word) string {
 	return strings.Join(line, " ")
 }
 
-// isRewriteInPlace reports whether a line without a destination lets what it takes be what it is:
-// "/app/* 200".
+// isRewriteInPlace reports whether a line without a destination serves requests unchanged: "/app/*
+// 200".
 func (p *lineParser) isRewriteInPlace() bool {
 	return p.dialect != Cloudflare && strings.TrimSuffix(p.words[1].text, "!") == "200" &&
 		strings.HasSuffix(p.words[0].text, star)
 }
 
-// parseStatus takes in the words behind a destination.
+// parseStatus parses the words after a destination.
 func (p *lineParser) parseStatus(rest []word) {
 	p.status = 301
 	if p.dialect == Cloudflare {
@@ -232,12 +232,12 @@ func (p *lineParser) parseStatus(rest []word) {
 	case isRedirect:
 		p.status = code
 	case number == "200":
-		p.answer, p.note = redirects.Passes, "200 is a rewrite, and no redirect: the next handler "+
-			"answers what this line takes; use Caddy's rewrite or try_files, or reverse_proxy for another "+
+		p.answer, p.note = redirects.Passes, "200 is a rewrite, not a redirect: the next handler "+
+			"answers what this line matches; use Caddy's rewrite or try_files, or reverse_proxy for another "+
 			"host"
 	case number == "404":
-		p.answer, p.note = redirects.Passes, "404 is an error page, and no redirect: the next handler "+
-			"answers what this line takes; use Caddy's handle_errors for the page"
+		p.answer, p.note = redirects.Passes, "404 is an error page, not a redirect: the next handler "+
+			"answers what this line matches; use Caddy's handle_errors for the page"
 	case number == "410":
 		p.answer = redirects.Gone
 	case isErrorStatus(number):
@@ -245,15 +245,15 @@ func (p *lineParser) parseStatus(rest []word) {
 			"handle_errors", number)
 		return
 	default:
-		p.refuse(malformed, first, "the status is %s, not %s", statusCodes, quote(first.text))
+		p.refuse(malformed, first, "the status must be %s, not %s", statusCodes, quote(first.text))
 		return
 	}
 	switch {
 	case len(rest) > 1 && !p.refuseCondition(rest[1]):
-		p.refuse(malformed, rest[1], "nothing follows the status but conditions; remove %s",
+		p.refuse(malformed, rest[1], "only conditions can follow the status; remove %s",
 			quote(rest[1].text))
 	case number == "404" && isForced:
-		p.refuse(unsupported, first, "404! hides files that are there, which no rule does; use Caddy's "+
+		p.refuse(unsupported, first, "404! hides files that exist, which no rule does; use Caddy's "+
 			"error with a matcher in front")
 	}
 }
@@ -264,14 +264,14 @@ func isErrorStatus(word string) bool {
 	return err == nil && code >= 400 && code <= 599 && len(word) == 3
 }
 
-// refuseCondition refuses a line with a word that is a condition, such as Country=us,ca. What only
-// some were let to see is open to everybody without it.
+// refuseCondition refuses a line with a condition, such as Country=us,ca. Without it, content for
+// some would be open to everybody.
 func (p *lineParser) refuseCondition(word word) (is bool) {
 	name, _, isPair := strings.Cut(word.text, "=")
 	switch is = isPair && name != ""; {
 	case is && strings.EqualFold(name, "role"):
-		p.refuse(unsupported, word, "a rule has no condition %s, and what the line protects is open to "+
-			"everybody without it; guard it with Caddy's basic_auth or forward_auth", name)
+		p.refuse(unsupported, word, "a rule has no condition %s, and without it the line's content is open to "+
+			"everybody; guard it with Caddy's basic_auth or forward_auth", name)
 	case is:
 		p.refuse(unsupported, word, "a rule has no condition %s; use Caddy's redir with a matcher", name)
 	}

@@ -11,8 +11,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// addTo adds the line that has been taken apart to a table, or what is wrong with it. at tells the
-// place of a column.
+// addTo adds the parsed line to a table, or reports its error. at returns the position of a column.
 func (p *lineParser) addTo(t *redirects.Table, at func(column int) resolver.Position) {
 	if p.refused == nil && p.isPlain() {
 		path := strings.TrimSuffix(p.path, "/")
@@ -33,8 +32,7 @@ func (p *lineParser) addTo(t *redirects.Table, at func(column int) resolver.Posi
 	}
 }
 
-// isPlain reports whether nothing in the line stands for anything else. Of such lines a file can
-// have a million.
+// isPlain reports whether the line has no wildcards. A file can have a million such lines.
 func (p *lineParser) isPlain() bool {
 	path := p.path
 	if p.dialect != Cloudflare {
@@ -44,8 +42,8 @@ func (p *lineParser) isPlain() bool {
 		!strings.ContainsAny(path, ":*") && redirects.IsPlain(path)
 }
 
-// translate makes a line of a table of the one that has been taken apart, and refuses it if its
-// path has no equivalent.
+// translate returns the parsed line as a line of a table, and refuses it if its path has no
+// equivalent.
 func (p *lineParser) translate(at func(column int) resolver.Position) redirects.Line {
 	made := redirects.Line{At: at(p.from.column), ToAt: at(p.to.column), Answer: p.answer}
 	if p.path == "" {
@@ -67,21 +65,21 @@ func (p *lineParser) translate(at func(column int) resolver.Position) redirects.
 		made.Notes = append(made.Notes, p.note)
 	}
 	if unknown := unknownPlaceholder(made.To); unknown != "" {
-		made.Notes = append(made.Notes, unknown+" stands for nothing, as the path does not have it, and "+
+		made.Notes = append(made.Notes, unknown+" is not in the path, so it "+
 			"stays as it is in the destination")
 	}
 	return made
 }
 
 var (
-	// placeholder is what Cloudflare takes for one; Netlify's are whole segments.
+	// placeholder matches Cloudflare's; Netlify's are whole segments.
 	placeholder = regexp.MustCompile(`:[A-Za-z]\w*`)
-	// lastPlaceholder is the last one that begins a segment, and is no host.
+	// lastPlaceholder matches up to the last one that begins a segment, unless it is a host.
 	lastPlaceholder = regexp.MustCompile(`^(?:.*[^/])?/(:[A-Za-z]\w*)`)
 )
 
-// unknownPlaceholder returns what looks like a placeholder in the path of a destination, at the
-// beginning of a segment, and is none of the line's path.
+// unknownPlaceholder returns what looks like a placeholder at the beginning of a segment of a
+// destination's path, but is not in the line's path.
 func unknownPlaceholder(to []redirects.Piece) (unknown string) {
 	for _, piece := range to {
 		path, rest := cutPath(piece.Text)
@@ -95,40 +93,40 @@ func unknownPlaceholder(to []redirects.Piece) (unknown string) {
 	return unknown
 }
 
-// pathRefusal is why no rule has paths of a form.
-type pathRefusal struct {
+// badPath is a form of paths that no rule can have, and why.
+type badPath struct {
 	form *regexp.Regexp
-	kind refusalKind
+	kind faultKind
 	why  string
 }
 
-// pathRefusals are those of both dialects. At Netlify, a segment that begins with ":" has no "*".
-var pathRefusals = map[redirects.Slashes][]pathRefusal{
+// badPaths are those of both dialects. At Netlify, a segment that begins with ":" has no "*".
+var badPaths = map[redirects.Slashes][]badPath{
 	Netlify.slashes(): {
 		{regexp.MustCompile(`/([^:/*][^/*]*)?\*[^/]`), neverReached,
-			`no request gets to this line, as a "*" stands at the end of a segment`},
+			`no request reaches this line: a "*" must end its segment`},
 		{regexp.MustCompile(`/([^:/*][^/*]*)?\*/(.*/)?([^:/*][^/*]*)?\*`), unsupported, oneStar},
 		{regexp.MustCompile(`/[^:/*][^/*]*\*/`), unsupported, starAtEnd},
 	},
 	Cloudflare.slashes(): {
-		{regexp.MustCompile(`\*[^/]`), unsupported, `a "*" stands at the end of a segment`},
+		{regexp.MustCompile(`\*[^/]`), unsupported, `a "*" must end its segment`},
 		{regexp.MustCompile(`\*.*\*`), unsupported, oneStar},
 		{regexp.MustCompile(`[^/]\*/`), unsupported, starAtEnd},
 		{regexp.MustCompile(`:[A-Za-z][^/]*\*`), unsupported,
-			`a segment has a placeholder or a "*", as nothing would settle which of two takes what`},
+			`a segment can have a placeholder or a "*", but not both: what each matches is ambiguous`},
 		{regexp.MustCompile(`:[A-Za-z][^/]*:[A-Za-z]`), unsupported,
-			"a segment has one placeholder, as nothing would settle which of two takes what"},
+			"a segment can have one placeholder: what each of two matches is ambiguous"},
 	},
 }
 
 const (
-	oneStar   = `a path has one "*", as nothing would settle which of two takes what`
-	starAtEnd = `a "*" behind text stands at the end of a path`
+	oneStar   = `a path can have one "*": what each of two matches is ambiguous`
+	starAtEnd = `a "*" after text must end the path`
 
 	insteadOfLine = "; write a line for each path, or use Caddy's redir with a path_regexp matcher"
 )
 
-// refusePath refuses the line, and reports it, if no rule can have its path.
+// refusePath refuses the line if no rule can have its path, and reports whether it did.
 func (p *lineParser) refusePath(path string) (isRefused bool) {
 	slashes := p.dialect.slashes()
 	if isReached, err := redirects.Check(redirects.Text(path), slashes); err != nil {
@@ -139,17 +137,17 @@ func (p *lineParser) refusePath(path string) (isRefused bool) {
 		p.refuse(kind, p.from, "%s", err)
 		return true
 	}
-	for _, refusal := range pathRefusals[slashes] {
-		if refusal.form.MatchString(path) {
-			p.refuse(refusal.kind, p.from, "%s", refusal.why+insteadOfLine)
+	for _, bad := range badPaths[slashes] {
+		if bad.form.MatchString(path) {
+			p.refuse(bad.kind, p.from, "%s", bad.why+insteadOfLine)
 			return true
 		}
 	}
 	return false
 }
 
-// translatePath returns the path of a line as a regular expression, taken apart. It refuses the
-// line, and returns nil, if no rule can have that.
+// translatePath returns the path of a line as a parsed regular expression. If no rule can have it,
+// it refuses the line, and returns nil.
 func (p *lineParser) translatePath() *pathexpr.Expression {
 	path := strings.TrimPrefix(p.path, "/")
 	if p.dialect != Cloudflare || strings.HasSuffix(path, "*/") {
@@ -167,7 +165,7 @@ func (p *lineParser) translatePath() *pathexpr.Expression {
 		IsEncoded: true, IsMade: true, Spans: true, Slashes: p.dialect.slashes(), Names: names,
 	})
 	if err == nil && len(e.Paths) > 1 {
-		err = errors.New("the path stands for several" + insteadOfLine)
+		err = errors.New("the path matches several others" + insteadOfLine)
 	}
 	if err != nil {
 		p.refuse(unsupported, p.from, "%s", err)
@@ -176,8 +174,8 @@ func (p *lineParser) translatePath() *pathexpr.Expression {
 	return e
 }
 
-// expression writes a path as a regular expression, and names what that captures. It refuses the
-// line if these are too many, or at Cloudflare the name of one is not told from another.
+// expression returns a path as a regular expression, and the names of its groups. It refuses the
+// line if there are too many or, at Cloudflare, if one name is the beginning of another.
 //
 //	/blog/:x     ^/blog/([^/]+)$
 //	/blog/*      ^/blog/(.*)$
@@ -202,8 +200,8 @@ func (p *lineParser) expression(path string) (text string, names []string, ok bo
 			name = splat[1:]
 			group, between = p.starGroup(before != "", i == len(segments)-1)
 		case p.dialect == Cloudflare && slices.ContainsFunc(names, isBegin):
-			p.refuse(neverReached, p.from, "no request gets to this line, as the name of a placeholder "+
-				"begins with that of one in front of it; give it another name")
+			p.refuse(neverReached, p.from, "no request reaches this line: the name of a placeholder "+
+				"begins with that of an earlier one; give it another name")
 			return "", nil, false
 		}
 		if name != "" {
@@ -215,7 +213,7 @@ func (p *lineParser) expression(path string) (text string, names []string, ok bo
 	return "^" + b.String() + "$", names, true
 }
 
-// capture cuts a segment around its placeholder, or around its "*", which is called star here.
+// capture splits a segment around its placeholder, or around its "*", which is named star.
 func (p *lineParser) capture(segment string) (before, name, after string) {
 	if p.dialect != Cloudflare && len(segment) > 1 && segment[0] == ':' {
 		return "", segment[1:], ""
@@ -229,7 +227,7 @@ func (p *lineParser) capture(segment string) (before, name, after string) {
 	return segment, "", ""
 }
 
-// starGroup returns what a "*" takes, and what stands between it and the next segment.
+// starGroup returns the group of a "*", and what is between it and the next segment.
 func (p *lineParser) starGroup(hasText, isLast bool) (group, between string) {
 	isCloudflare := p.dialect == Cloudflare
 	switch {

@@ -234,9 +234,9 @@ func TestReadRedirectsGivesThePlaceOfEachPath(t *testing.T) {
 
 func TestReadRedirectsGoesOnBehindEveryBadLine(t *testing.T) {
 	rules, err := read(rulefile.Redirects, "/a /b never\n/c /d\n\n/e\n/f /g 302 201\n/h /i")
-	const want = `redirects:1:7: the status is 301, 302, 303, 307 or 308, not "never"
+	const want = `redirects:1:7: the status must be 301, 302, 303, 307 or 308, not "never"
 redirects:4:1: the line has no destination; it begins with "/", "http://" or "https://"
-redirects:5:11: nothing follows the status but conditions; remove "201"`
+redirects:5:11: only conditions can follow the status; remove "201"`
 	if errorText(err) != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
@@ -252,21 +252,21 @@ func TestReadRedirectsRefusesMalformedLinesAndSaysWhy(t *testing.T) {
 		"a comment for a destination": {"/a # /b",
 			`1:1: the line has no destination; it begins with "/", "http://" or "https://"`},
 		"another scheme": {"/a mailto:me@example.com",
-			`1:4: "mailto:me@example.com" is no destination; it begins with "/", "http://" or "https://"`},
+			`1:4: "mailto:me@example.com" is not a destination; it begins with "/", "http://" or "https://"`},
 		"a URL in front": {"https://a.example a 302",
 			"1:19: path and destination are exchanged; write /a https://a.example 302"},
 		"a URL in front of what is no path": {"https://a.example a?b",
-			`1:19: "a?b" is no destination; it begins with "/", "http://" or "https://"`},
-		"a status for a destination": {"/a 410", "1:4: a status has a destination in front, also if it " +
+			`1:19: "a?b" is not a destination; it begins with "/", "http://" or "https://"`},
+		"a status for a destination": {"/a 410", "1:4: a status follows a destination, even if it " +
 			"is an error; write /a /410.html 410"},
-		"a forced status for a destination": {"/a 404!", "1:4: a status has a destination in front, " +
-			"also if it is an error; write /a /404.html 404!"},
+		"a forced status for a destination": {"/a 404!", "1:4: a status follows a destination, " +
+			"even if it is an error; write /a /404.html 404!"},
 		"a status in words": {"/a /b permanent",
-			`1:7: the status is 301, 302, 303, 307 or 308, not "permanent"`},
+			`1:7: the status must be 301, 302, 303, 307 or 308, not "permanent"`},
 		"something behind the status": {"/a /b 302 301",
-			`1:11: nothing follows the status but conditions; remove "301"`},
+			`1:11: only conditions can follow the status; remove "301"`},
 		"Latin-1": {"/a /caf\xe9",
-			"1:1: this line is no Unicode text: save the file as UTF-8"},
+			"1:1: this line is not Unicode text: save the file as UTF-8"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -294,27 +294,27 @@ func TestLinesWithoutAnEquivalentAreErrorsOrLeftOut(t *testing.T) {
 		"a double arrow":    {"/a\t=> /b", `1:4: leave out "=>"; write /a /b`},
 		"an equals sign":    {"/a = /b", `1:4: leave out "="; write /a /b`},
 		"a colon":           {"/a : /b # ours", `1:4: leave out ":"; write /a /b`},
-		"a query": {"/a id=:id /b/:id", "1:4: a rule has no query, as it is found " +
-			"by the path alone; use Caddy's redir with a query matcher"},
+		"a query": {"/a id=:id /b/:id", "1:4: a rule has no query, because only " +
+			"the path selects it; use Caddy's redir with a query matcher"},
 		"another status": {"/a /b 418",
 			"1:7: a rule has no status 418; use Caddy's respond, or error and handle_errors"},
 		"a condition": {"/a /b 302 Country=de,at",
 			"1:11: a rule has no condition Country; use Caddy's redir with a matcher"},
 		"a condition without a status": {"/a /b Role=admin", "1:7: a rule has no condition Role, and " +
-			"what the line protects is open to everybody without it; guard it with Caddy's basic_auth or " +
+			"without it the line's content is open to everybody; guard it with Caddy's basic_auth or " +
 			"forward_auth"},
 		"the root": {"/ /home",
-			`1:1: a key is not empty, so no rule is for "/"; use Caddy's redir`},
+			`1:1: a key cannot be empty, so no rule matches "/"; use Caddy's redir`},
 		"a star in two places": {"/a/*/b/* /c/:splat",
-			`1:1: a path has one "*", as nothing would settle which of two takes what; write a line for each path, or use Caddy's redir with a path_regexp matcher`},
+			`1:1: a path can have one "*": what each of two matches is ambiguous; write a line for each path, or use Caddy's redir with a path_regexp matcher`},
 		"a placeholder in a host": {"/u/:name https://:name.example/",
-			"1:10: a placeholder stands in the host of the destination, which no request may choose; " +
+			"1:10: a placeholder is in the host of the destination, which no request may choose; " +
 				"write a line for each host"},
-		"a splat in a host": {"/u/* https://:splat.example/", "1:6: a placeholder stands in " +
+		"a splat in a host": {"/u/* https://:splat.example/", "1:6: a placeholder is in " +
 			"the host of the destination, which no request may choose; write a line for each host"},
-		"a splat for a host": {"/a/* https://:splat", "1:6: a placeholder stands in the host " +
+		"a splat for a host": {"/a/* https://:splat", "1:6: a placeholder is in the host " +
 			"of the destination, which no request may choose; write a line for each host"},
-		"404 in front of files": {"/a /b 404!", "1:7: 404! hides files that are there, which no " +
+		"404 in front of files": {"/a /b 404!", "1:7: 404! hides files that exist, which no " +
 			"rule does; use Caddy's error with a matcher in front"},
 	}
 	for name, tt := range tests {
@@ -333,74 +333,71 @@ func TestLinesWithoutAnEquivalentAreErrorsOrLeftOut(t *testing.T) {
 }
 
 func TestReadRedirectsWarnsOfLinesThatMeanSomethingElse(t *testing.T) {
-	const takesAll = " comes first and takes all that it would take; put this line in front of it, " +
+	const takesAll = " comes first and matches all of its paths; put this line before it, " +
 		"or remove one of the two"
 	tests := map[string]struct{ line, want string }{
 		"a query in the path": {"/a?b=c /d",
-			`line never reached 1:1: no request gets to this line, as a path has no "?"; use Caddy's redir with a query matcher`},
+			`line never reached 1:1: no request reaches this line: a path has no "?"; use Caddy's redir with a query matcher`},
 		"a fragment in the path": {"/a#b /d",
-			`line never reached 1:1: no request gets to this line, as clients send no "#" and what is behind it; write %23 for the character, or remove it`},
+			`line never reached 1:1: no request reaches this line: clients do not send "#" and what follows it; write %23 for the character, or remove it`},
 		"a rewrite": {"/a /b 200", "approximated line 1:1: 200 is a rewrite, " +
-			"and no redirect: the next handler answers what this line takes; use Caddy's rewrite or " +
-			"try_files, or reverse_proxy for another host"},
+			"not a redirect: the next handler answers what this line matches; use Caddy's rewrite " +
+			"or try_files, or reverse_proxy for another host"},
 		"a forced rewrite": {"/a /b 200!", "approximated line 1:1: 200 is a rewrite, " +
-			"and no redirect: the next handler answers what this line takes; use Caddy's rewrite or " +
-			"try_files, or reverse_proxy for another host"},
+			"not a redirect: the next handler answers what this line matches; use Caddy's rewrite " +
+			"or try_files, or reverse_proxy for another host"},
 		"an error page": {"/a /404.html 404", "approximated line 1:1: 404 is an " +
-			"error page, and no redirect: the next handler answers what this line takes; use Caddy's " +
-			"handle_errors for the page"},
+			"error page, not a redirect: the next handler answers what this line matches; use " +
+			"Caddy's handle_errors for the page"},
 		"every path": {"/* https://example.com/:splat",
-			`approximated line 1:1: no rule is for "/", so this line takes every path but that one; use Caddy's redir for it`},
+			`approximated line 1:1: no rule can match "/", so this line matches every other path; use Caddy's redir for it`},
 		"a placeholder twice": {"/:a/:a /c/:a", "approximated line 1:1: the line leads " +
-			"to paths that it takes itself, which ends at the service, too: the next handler answers at " +
+			"to paths that it matches itself, which ends at the service, too: the next handler answers at " +
 			"/c/{splat}"},
-		"two placeholders in a segment": {"/:a-:b /c/:a/:b", "approximated line 1:1: :b stands " +
-			"for nothing, as the path does not have it, and stays as it is in the destination"},
-		"a placeholder and a star together": {"/v:a* /c/:a/:splat", "approximated line 1:1: :a stands " +
-			"for nothing, as the path does not have it, and stays as it is in the destination"},
+		"two placeholders in a segment": {"/:a-:b /c/:a/:b", "approximated line 1:1: :b is " +
+			"not in the path, so it stays as it is in the destination"},
+		"a placeholder and a star together": {"/v:a* /c/:a/:splat", "approximated line 1:1: :a is " +
+			"not in the path, so it stays as it is in the destination"},
 		"a star at a segment's beginning": {"/*-a /c",
-			`line never reached 1:1: no request gets to this line, as a "*" stands at the end of a segment; write a line for each path, or use Caddy's redir with a path_regexp matcher`},
+			`line never reached 1:1: no request reaches this line: a "*" must end its segment; write a line for each path, or use Caddy's redir with a path_regexp matcher`},
 		"a placeholder in another spelling": {"/%61/:b /c\n/a/d /e",
-			"line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
+			"line never reached 2:1: no request reaches this line: the line at redirects:1:1" + takesAll},
 		"a path in another spelling": {"/é /b\n/%c3%a9 /c",
-			"line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
-		"a placeholder that is not there": {"/:a /b/:c", "approximated line 1:1: :c stands for " +
-			"nothing, as the path does not have it, and stays as it is in the destination"},
+			"line never reached 2:1: no request reaches this line: the line at redirects:1:1" + takesAll},
+		"a placeholder that is not there": {"/:a /b/:c", "approximated line 1:1: :c is " +
+			"not in the path, so it stays as it is in the destination"},
 		"a placeholder before a word": {"/a/:b /c\n/a/d /e",
-			"line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
+			"line never reached 2:1: no request reaches this line: the line at redirects:1:1" + takesAll},
 		"a placeholder before another": {"/a/:b /c\n/:d/b /e\n/a/:f /g",
-			"line never reached 3:1: no request gets to this line, as that at redirects:1:1" + takesAll},
+			"line never reached 3:1: no request reaches this line: the line at redirects:1:1" + takesAll},
 		"a placeholder before a longer path": {"/:a/* /b/:splat\n/:b/c/:d /e",
-			"line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
+			"line never reached 2:1: no request reaches this line: the line at redirects:1:1" + takesAll},
 		"a segment's end before a segment": {"/a-* /c-:splat\n/a-b /d",
-			"line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
-		"a splat that stands for nothing": {"/a /b/:splat", "approximated line 1:1: :splat stands " +
-			"for nothing, as the path does not have it, and stays as it is in the destination"},
-		"a slash put at the end": {"/a /a/", "approximated line 1:1: the line leads to the " +
-			"path that it takes, where at most a slash at the end differs: the next handler answers what " +
-			"it takes; remove the line"},
-		"a slash taken away": {"/a/b/ /a/b?c", "approximated line 1:1: the line leads " +
-			"to the path that it takes, where at most a slash at the end differs: the next handler " +
-			"answers what it takes; remove the line"},
-		"a splat to itself": {"/a/* /a/:splat", "approximated line 1:1: the line " +
-			"leads to the path that it takes, where at most a slash at the end differs: the next handler " +
-			"answers what it takes; remove the line"},
+			"line never reached 2:1: no request reaches this line: the line at redirects:1:1" + takesAll},
+		"a splat that stands for nothing": {"/a /b/:splat", "approximated line 1:1: :splat is " +
+			"not in the path, so it stays as it is in the destination"},
+		"a slash put at the end": {"/a /a/", "approximated line 1:1: the line leads " +
+			"to itself, or to itself with a slash: the next handler answers its requests; remove the line"},
+		"a slash taken away": {"/a/b/ /a/b?c", "approximated line 1:1: the line " +
+			"leads to itself, or to itself with a slash: the next handler answers its requests; remove the line"},
+		"a splat to itself": {"/a/* /a/:splat", "approximated line 1:1: the " +
+			"line leads to itself, or to itself with a slash: the next handler answers its requests; remove the line"},
 		"a line below a path that is taken": {"/a/* /b/:splat\n/a/c/d /e",
-			"line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
+			"line never reached 2:1: no request reaches this line: the line at redirects:1:1" + takesAll},
 		"a line below a pair of lines": {"/a /b\n/a/* /b/:splat\n/a/c/* /d/:splat",
-			"line never reached 3:1: no request gets to this line, as that at redirects:2:1" + takesAll},
+			"line never reached 3:1: no request reaches this line: the line at redirects:2:1" + takesAll},
 		"a path twice": {"/a /b\n/a/ /c",
-			"line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
+			"line never reached 2:1: no request reaches this line: the line at redirects:1:1" + takesAll},
 		"a splat twice": {"/a/* /b/:splat\n/a/* /c/:splat",
-			"line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
+			"line never reached 2:1: no request reaches this line: the line at redirects:1:1" + takesAll},
 		"a path behind its splat": {"/a/* /b/:splat\n/a /b",
-			"line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
+			"line never reached 2:1: no request reaches this line: the line at redirects:1:1" + takesAll},
 		"a backslash": {`/a\b /c`,
-			`line never reached 1:1: no request has this path, as browsers make "/" of "\", and leave out "." and ".."; write the path as they do`},
+			`line never reached 1:1: no request has this path: browsers replace "\" with "/", and remove "." and ".."; write the path as they do`},
 		"two slashes": {"/a//b /c",
-			`line never reached 1:1: no request gets to a line with "//" in its path; write "/"`},
+			`line never reached 1:1: no request reaches a line with "//" in its path; write "/"`},
 		"behind a line for all": {"/* /x 200\n/a /b",
-			"line never reached 2:1: no request gets to this line, as that at redirects:1:1" + takesAll},
+			"line never reached 2:1: no request reaches this line: the line at redirects:1:1" + takesAll},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -419,8 +416,8 @@ func TestALineThatIsLeftOutTellsWhoGetsItsRequests(t *testing.T) {
 		"/a/* /b 302 Language=de\n/c /d\n/:x/y /z\n")
 	const want = "line left out redirects:1:13: a rule has no condition Language; use Caddy's redir " +
 		"with a " +
-		"matcher; the line is left out, and the line at redirects:3:1 gets requests that it would have " +
-		"taken\n"
+		"matcher; the line is left out, and the line at redirects:3:1 gets some of its " +
+		"requests\n"
 	if err != nil || warnings != want || len(rules) != 2 {
 		t.Errorf("%v\n%s\n%v", rules, warnings, err)
 	}
@@ -480,9 +477,9 @@ func TestReadRedirectsReadsTheRedirectsOfBabel(t *testing.T) {
 	host := func(line, host string) string {
 		return "babel:" + line + ":1: a rule has no host; if \"" + host + "\" is this site's, name it: " +
 			"with host in the source's block, or with --line-host; else write the line into the file of " +
-			"that host's site" + orSkip
+			"that host's site"
 	}
-	want := host("3", "new.babeljs.io") + "\n" + host("4", "babel.netlify.com")
+	want := host("3", "new.babeljs.io") + orSkip + "\n" + host("4", "babel.netlify.com")
 	if errorText(err) != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
@@ -678,10 +675,10 @@ func TestWriteRedirectsLeavesOutWhatNoLineSaysAndListsIt(t *testing.T) {
 		"a variable of many segments": {resolver.Rule{Key: "a/{+b}", Value: "/c/{+b}",
 			Exact: true}, "the line of a _redirects file would be a rule for a, too; add one for that key"},
 		"a variable within a word": {resolver.Rule{Key: "{a}b", Value: "/c/{a}", Exact: true},
-			"a _redirects file has placeholders for whole segments alone, and \"*\" behind text at the " +
+			"a _redirects file has placeholders only for whole segments, and \"*\" after text at the " +
 				"end of a path"},
 		"an unusual name": {resolver.Rule{Key: "a/{b.c}", Value: "/c", Exact: true},
-			"a _redirects file has no variables but those like {name} and {+name}"},
+			"a _redirects file has only variables like {name} and {+name}"},
 		"a word that looks like one": {resolver.Rule{Key: "a/{b}", Value: "/c/:b", Exact: true},
 			cannot + `its line would be the rule from "a/{b}" to "/c/{+b}"`},
 		"a splat that is none": {resolver.Rule{Key: "a/*", Value: "/b/:splat", Exact: true},
@@ -693,9 +690,9 @@ func TestWriteRedirectsLeavesOutWhatNoLineSaysAndListsIt(t *testing.T) {
 		"a rule that is gone, with a status": {resolver.Rule{Key: "a", Value: "gone", Status: 301},
 			cannot + `its line would be the rule from "a" to "gone"`},
 		"no key": {resolver.Rule{Value: "/b", Exact: true},
-			cannot + `a key is not empty, so no rule is for "/"; use Caddy's redir`},
+			cannot + `a key cannot be empty, so no rule matches "/"; use Caddy's redir`},
 		"no destination": {resolver.Rule{Key: "a", Exact: true},
-			cannot + `"302" is no destination; it begins with "/", "http://" or "https://"`},
+			cannot + `"302" is not a destination; it begins with "/", "http://" or "https://"`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -786,5 +783,16 @@ func TestLinesThatDoubleAPathWithEachStepAreReadSoon(t *testing.T) {
 	rules, _, err := readLines(rulefile.Reading{}, lines)
 	if len(rules) != 5 || err != nil {
 		t.Errorf("%v %v", rules, err)
+	}
+}
+
+func TestTheFirstOfSeveralLinesWithoutAnEquivalentSaysHowToSkipThemAll(t *testing.T) {
+	const lines = "/a /b 302 Country=us\n/c /d 302 Country=de\n"
+	err := rulefile.Read(strings.NewReader(lines), rulefile.Redirects, "redirects",
+		func(resolver.Rule) {})
+	const skip = "unsupported skip in the source's block"
+	first, others, _ := strings.Cut(errorText(err), "\n")
+	if !strings.Contains(first, skip) || others == "" || strings.Contains(others, skip) {
+		t.Errorf("got %v", err)
 	}
 }

@@ -12,47 +12,50 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
-// What the reader of a file warns of.
+// Kinds of warnings of a file.
 const (
-	// WarnNeverReached: no request gets to the line, as earlier ones have all that it would take.
+	// WarnNeverReached: no request reaches the line, because earlier ones match all of its
+	// requests.
 	WarnNeverReached lint.Kind = "line never reached"
 	// WarnLeftOut: the line has no equivalent, and makes no rule.
 	WarnLeftOut lint.Kind = "line left out"
 	// WarnApproximated: the line's rule means nearly the same.
 	WarnApproximated lint.Kind = "approximated line"
-	// WarnLeadingSlash: keys of a table begin with a "/", which is cut off. One warning stands for
-	// all of a file.
+	// WarnLeadingSlash: keys of a table begin with a "/", which is removed. There is one warning
+	// for a file.
 	WarnLeadingSlash lint.Kind = "keys with a leading slash"
-	// WarnWholeTable: something that the table means elsewhere, and its rules do not.
+	// WarnWholeTable: a property of the whole table that its rules do not have.
 	WarnWholeTable lint.Kind = "whole table"
 )
 
-// warnMore: there are more warnings than are kept.
+// warnMore: more warnings were dropped.
 const warnMore lint.Kind = "more warnings"
 
-// maxErrors is how many errors a reader lists before it gives up, and maxWarnings how many
-// warnings are kept. A file of a million bad lines is not one of rules, and what is said of it is
-// not to take more memory than rules do.
+// maxErrors is how many errors a reader lists before it stops, and maxWarnings how many warnings
+// are kept. A file of a million bad lines is not a file of rules, and its messages should not take
+// more memory than rules do.
 const (
 	maxErrors   = 10_000
 	maxWarnings = 10_000
 )
 
-// Reports collects what is to be said of a file. The zero value keeps as many warnings as are worth
+// Reports collects the messages about a file. The zero value keeps as many warnings as are worth
 // reading.
 type Reports struct {
 	keepAll  bool // warnings
 	warnings []lint.Warning
 	more     int // warnings that are not kept
 	errs     Errors
-	last     redirects.Report
-	end      error // what has ended the reading
+	// unsupported are the errors of lines without an equivalent. The first says how to skip all.
+	unsupported []*Error
+	last        redirects.Report
+	end         error // the error that ended the reading
 }
 
 // NewReports returns a collector that keeps all warnings, or as many as are worth reading.
 func NewReports(keepAll bool) *Reports { return &Reports{keepAll: keepAll} }
 
-// warn takes down a warning about a line; key is empty where the line makes no rule.
+// warn records a warning about a line; key is empty if the line makes no rule.
 func (r *Reports) warn(kind lint.Kind, at resolver.Position, key, message string) {
 	if len(r.warnings) >= maxWarnings && !r.keepAll {
 		r.more++
@@ -62,7 +65,7 @@ func (r *Reports) warn(kind lint.Kind, at resolver.Position, key, message string
 		lint.Warning{Kind: kind, Position: at, Key: key, Message: message})
 }
 
-// wrong takes down an error, unless the reading has ended, which it does if there are too many.
+// wrong records an error, unless the reading has ended. Too many errors end it.
 func (r *Reports) wrong(at resolver.Position, format string, args ...any) {
 	switch {
 	case r.end != nil:
@@ -73,18 +76,23 @@ func (r *Reports) wrong(at resolver.Position, format string, args ...any) {
 	}
 }
 
-// fail ends the reading, unless that has ended already, or the error is nil.
+// fail ends the reading, unless it has ended or the error is nil.
 func (r *Reports) fail(end error) { r.end = cmp.Or(r.end, end) }
 
-// Add takes in what a [redirects.Table] reports. What is said twice of a place, as an entry has
-// several lines, counts once.
+// Add adds a report of a [redirects.Table]. The same message at the same position, as from an entry
+// with several lines, counts once.
 func (r *Reports) Add(report redirects.Report) {
 	if report == r.last {
 		return
 	}
 	r.last = report
-	if report.Kind == redirects.Wrong {
+	switch report.Kind {
+	case redirects.Wrong:
 		r.errs.add(report.At, "%s", report.Message)
+		return
+	case redirects.Unsupported:
+		r.errs.add(report.At, "%s", report.Message)
+		r.unsupported = append(r.unsupported, r.errs[len(r.errs)-1])
 		return
 	}
 	kind := [...]lint.Kind{
@@ -96,8 +104,8 @@ func (r *Reports) Add(report redirects.Report) {
 	r.warn(kind, report.At, "", report.Message)
 }
 
-// Result returns the warnings and the errors, each in the order of their places. end is what ended
-// the reading: io.EOF, an [*Error], which is one of them, or the reader's own, which stands alone.
+// Result returns the warnings and the errors, sorted by position. end is what ended the reading:
+// io.EOF, an [*Error], which is one of them, or the reader's own, which is returned alone.
 func (r *Reports) Result(end error) ([]lint.Warning, error) {
 	slices.SortStableFunc(r.warnings, func(a, b lint.Warning) int {
 		return comparePlaces(a.Position, b.Position)
@@ -108,9 +116,12 @@ func (r *Reports) Result(end error) ([]lint.Warning, error) {
 		rest := lint.Warning{Kind: warnMore, Position: last, Message: message}
 		r.warnings = append(r.warnings, rest)
 	}
-	slices.SortStableFunc(r.errs, func(a, b *Error) int {
-		return comparePlaces(a.Position, b.Position)
-	})
+	byPlace := func(a, b *Error) int { return comparePlaces(a.Position, b.Position) }
+	slices.SortStableFunc(r.errs, byPlace)
+	if len(r.unsupported) > 0 {
+		slices.MinFunc(r.unsupported, byPlace).Message += "; or leave such lines out: unsupported " +
+			"skip in the source's block, or --unsupported skip"
+	}
 	end = cmp.Or(r.end, end)
 	if last, ok := errors.AsType[*Error](end); ok {
 		return r.warnings, append(r.errs, last)
@@ -121,7 +132,7 @@ func (r *Reports) Result(end error) ([]lint.Warning, error) {
 	return r.warnings, r.errs.orNil()
 }
 
-// comparePlaces compares two places of one file.
+// comparePlaces compares two positions in one file.
 func comparePlaces(a, b resolver.Position) int {
 	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 }

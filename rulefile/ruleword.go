@@ -6,25 +6,25 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// statusCodes are the statuses that a rule can have, for messages.
+// statusCodes are the statuses of rules, for messages.
 const statusCodes = "301, 302, 303, 307 or 308"
 
-// statusCode returns the status that a word writes down.
+// statusCode parses a status of digits.
 func statusCode(word string) (code int, ok bool) {
 	code, err := strconv.Atoi(word)
 	return code, err == nil && resolver.ValidStatus(code) && strconv.Itoa(code) == word
 }
 
-// StatusWords are what [ParseStatus] takes, for messages.
+// StatusWords are the words for [ParseStatus], for messages.
 const StatusWords = "301, 302, 303, 307, 308, permanent or temporary"
 
-// StatusMisuse says what a status takes, and what to write for one that it does not take.
+// StatusMisuse says which statuses are valid, and what to write instead of an invalid one.
 func StatusMisuse(word string) string {
 	return "takes " + StatusWords + ", not " + quote(word) + InsteadOfStatus(word)
 }
 
-// ParseStatus returns the redirect status that a word stands for, as people write it in a Caddyfile
-// and on the command line. ok is false for any other word.
+// ParseStatus parses a redirect status as people write it in a Caddyfile and on the command line.
+// ok is false for any other word.
 func ParseStatus(word string) (code int, ok bool) {
 	switch word {
 	case "permanent":
@@ -35,19 +35,18 @@ func ParseStatus(word string) (code int, ok bool) {
 	return statusCode(word)
 }
 
-// InsteadOfStatus says what to write for a status of an error beside a destination, if a rule has
-// that.
+// InsteadOfStatus returns what to write instead of an error's status after a destination, if a rule
+// can have it.
 func InsteadOfStatus(field string) string {
 	return behind(resolver.InsteadOfStatus(field, func(outcome string) string {
 		return outcome + " as the destination"
 	}))
 }
 
-// QueryModes are what [ParseQueryMode] takes, for messages.
+// QueryModes are the words for [ParseQueryMode], for messages.
 const QueryModes = "merge, preserve or ignore"
 
-// ParseQueryMode returns the query mode that a word of a rule stands for. ok is false for any other
-// word.
+// ParseQueryMode parses the query mode of a rule. ok is false for any other word.
 func ParseQueryMode(word string) (mode resolver.QueryMode, ok bool) {
 	mode, err := resolver.ParseQueryMode(word)
 	return mode, err == nil && word != ""

@@ -11,9 +11,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// writeCSV writes rules as a table, in their order and with a header, separated by commas. The
-// columns for query modes and notes are there only as far as rules need them, or if the table is
-// large.
+// writeCSV writes rules as a table, in order, with a header and commas. The columns for query modes
+// and notes are written only if rules need them, or the table is large.
 func writeCSV(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	var errs Errors
 	t := tableWriter{rows: csv.NewWriter(w), needed: fewColumns}
@@ -21,12 +20,12 @@ func writeCSV(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 		if err := checkInCSV(rule); err != nil {
 			errs.leaveOut(rule, err)
 		} else {
-			t.add(rule)
+			t.addRule(rule)
 		}
 	}
 	t.release()
 	t.rows.Flush()
-	if err := t.rows.Error(); err != nil { // the first error of all that was written
+	if err := t.rows.Error(); err != nil { // the first error of all writes
 		return err
 	}
 	return errs.orNil()
@@ -35,18 +34,18 @@ func writeCSV(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 // mostHeld is how many bytes of keys and destinations are held until the columns are known.
 const mostHeld = 16 << 20
 
-// tableWriter writes rows. It holds rules until it is known which columns they need.
+// tableWriter writes rows. It holds rules until it knows which columns they need.
 type tableWriter struct {
 	rows      *csv.Writer
 	hasHeader bool
 	held      []resolver.Rule
 	size      int      // of their texts
-	needed    int      // how many of the columns are
-	fields    []string // here, so that a row allocates nothing
+	needed    int      // how many columns are needed
+	fields    []string // here to avoid an allocation per row
 }
 
-// add adds the row of a rule.
-func (t *tableWriter) add(rule resolver.Rule) {
+// addRule adds the row of a rule.
+func (t *tableWriter) addRule(rule resolver.Rule) {
 	t.held = append(t.held, rule)
 	t.size += len(rule.Key) + len(rule.Value)
 	switch {
@@ -60,7 +59,7 @@ func (t *tableWriter) add(rule resolver.Rule) {
 	}
 }
 
-// release writes the rows of the rules that are held, and the header in front of the first ones.
+// release writes the rows of the held rules, the first time after a header.
 func (t *tableWriter) release() {
 	columns := properties[:t.needed]
 	if !t.hasHeader {
@@ -73,28 +72,28 @@ func (t *tableWriter) release() {
 	t.held = t.held[:0]
 }
 
-// write writes a row. What fails is told at the end.
+// write writes a row. Errors are reported at the end.
 func (t *tableWriter) write(columns []*property, field func(column *property) string) {
 	t.fields = t.fields[:0]
 	for _, column := range columns {
 		t.fields = append(t.fields, field(column))
 	}
-	t.rows.Write(t.fields) //nolint:errcheck // Error gives it
+	t.rows.Write(t.fields) //nolint:errcheck // Error returns it
 }
 
-// checkInCSV refuses a rule that no row can hold.
+// checkInCSV returns an error for a rule that no row can contain.
 func checkInCSV(rule resolver.Rule) error {
 	if err := cmp.Or(checkWritable(rule), checkKeyField(rule.Key)); err != nil {
 		return err
 	}
 	if _, cut := cutSlash(rule.Key); cut {
-		return errors.New("a key has no leading \"/\", and would be read without it; remove it")
+		return errors.New("a key has no leading \"/\"; it would be read without it, so remove it")
 	}
 	if strings.ContainsAny(rule.Key, "\r\n") || strings.ContainsAny(rule.Value, "\r\n") {
-		return errors.New("a row holds no line end; write it percent-encoded")
+		return errors.New("a row cannot contain a line end; write it percent-encoded")
 	}
 	if strings.ContainsAny(rule.Note, "\r\n") {
-		return errors.New("a row holds no line end; write a space in the note")
+		return errors.New("a row cannot contain a line end; write a space in the note")
 	}
 	return nil
 }

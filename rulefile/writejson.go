@@ -11,9 +11,9 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// WriteJSON writes rules as one object, in their order and each on its own line. [ReadJSON] reads
-// it. The error is w's own, or of type [Errors] and lists the rules that are left out, as no file
-// of rules can hold them.
+// WriteJSON writes rules as one object, in order and each on its own line. [ReadJSON] reads it. The
+// error is that of w, or an [Errors] that lists the rules that no file can contain and that were
+// left out.
 func WriteJSON(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	var errs Errors
 	b, encoder := bufio.NewWriter(w), newJSONEncoder()
@@ -31,21 +31,21 @@ func WriteJSON(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 		separator = ",\n\t"
 	}
 	b.WriteString("\n}\n")
-	if err := b.Flush(); err != nil { // the first error of all that was written
+	if err := b.Flush(); err != nil { // the first error of all writes
 		return err
 	}
 	return errs.orNil()
 }
 
-// JSONValue returns the value of a rule's member in an object of rules. It is a string, or an
-// object where there is more to say than the destination.
+// JSONValue returns the value of a rule's member in an object of rules: a string, or an object if
+// there is more than the destination.
 func JSONValue(rule resolver.Rule) string { return string(newJSONEncoder().value(rule)) }
 
-// jsonEncoder encodes one rule after the other. What it returns is good until it encodes again.
+// jsonEncoder encodes rules one by one. Its results are valid until it encodes again.
 type jsonEncoder struct {
 	encoder *json.Encoder
 	encoded bytes.Buffer // what encoder has written
-	// What is encoded, here so that it allocates nothing: a string, or a value that says more.
+	// The value to encode, here to avoid allocations: a string, or an object.
 	text string
 	more struct {
 		To       string `json:"to"`
@@ -84,7 +84,7 @@ func (e *jsonEncoder) value(rule resolver.Rule) []byte {
 func (e *jsonEncoder) encode(v any) []byte {
 	e.encoded.Reset()
 	if err := e.encoder.Encode(v); err != nil {
-		panic(err) // strings, numbers and truth values always have a JSON form
+		panic(err) // strings, numbers and booleans always have a JSON form
 	}
 	return bytes.TrimSuffix(e.encoded.Bytes(), []byte("\n"))
 }

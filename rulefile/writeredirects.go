@@ -20,9 +20,9 @@ import (
 // Of the lines of a _redirects file that match a path, the first wins; of the rules of a ruleset,
 // that with the longest key.
 
-// writeRedirects writes rules as a _redirects file, in an order in which the first line that
-// matches is the right one. A rule without a status gets the one that it has by default, as a line
-// without one means something else.
+// writeRedirects writes rules as a _redirects file, in an order in which the first matching line is
+// the right one. A rule without a status gets the default status, because a line without one has
+// another.
 func writeRedirects(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	var errs Errors
 	t := newRedirectsTable(rules)
@@ -31,7 +31,7 @@ func writeRedirects(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 		lines, err := redirectsOf(rule.Rule)
 		place := i
 		if err == nil {
-			place, err = t.placeOf(i, lines.last)
+			place, err = t.lineIndexOf(i, lines.last)
 		}
 		switch {
 		case err == nil && place == i:
@@ -46,25 +46,25 @@ func writeRedirects(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	for _, text := range texts {
 		b.WriteString(text)
 	}
-	if err := b.Flush(); err != nil { // the first error of all that was written
+	if err := b.Flush(); err != nil { // the first error of all writes
 		return err
 	}
 	return errs.orNil()
 }
 
-// redirectsTable is what becomes of rules in a _redirects file.
+// redirectsTable is rules on the way to a _redirects file.
 type redirectsTable struct {
-	rules  []placedRule   // those for one path alone first, then the more specific ones
-	places map[string]int // where they stand, by canonical key
+	rules   []tableRule    // exact ones for one path first, then more specific ones
+	indexes map[string]int // indexes of rules, by canonical key
 }
 
-// placedRule is a rule of a table, and its key taken apart, unless it is for one path alone.
-type placedRule struct {
+// tableRule is a rule of a table, and its parsed key, unless it is for one path only.
+type tableRule struct {
 	resolver.Rule
 	pattern *pattern.Pattern
 }
 
-func (r *placedRule) keyPattern() *pattern.Pattern {
+func (r *tableRule) keyPattern() *pattern.Pattern {
 	if r.pattern == nil {
 		return patternOf(r.Rule)
 	}
@@ -72,15 +72,15 @@ func (r *placedRule) keyPattern() *pattern.Pattern {
 }
 
 func newRedirectsTable(rules iter.Seq[resolver.Rule]) *redirectsTable {
-	t := &redirectsTable{places: make(map[string]int)}
+	t := &redirectsTable{indexes: make(map[string]int)}
 	for rule := range rules {
-		placed := placedRule{Rule: withStatus(rule, resolver.DefaultStatus)}
+		placed := tableRule{Rule: withStatus(rule, resolver.DefaultStatus)}
 		if !rule.Exact || resolver.IsTemplate(rule.Key) {
 			placed.pattern = patternOf(rule)
 		}
 		t.rules = append(t.rules, placed)
 	}
-	slices.SortStableFunc(t.rules, func(a, b placedRule) int {
+	slices.SortStableFunc(t.rules, func(a, b tableRule) int {
 		switch {
 		case a.pattern != nil && b.pattern != nil:
 			return a.pattern.Compare(b.pattern)
@@ -92,25 +92,25 @@ func newRedirectsTable(rules iter.Seq[resolver.Rule]) *redirectsTable {
 		return 0
 	})
 	for i, rule := range t.rules {
-		t.places[resolver.CanonicalKey(rule.Key, false)] = i
+		t.indexes[resolver.CanonicalKey(rule.Key, false)] = i
 	}
 	return t
 }
 
-// place returns where the rule of a key stands.
-func (t *redirectsTable) place(key string) (place int, ok bool) {
-	place, ok = t.places[resolver.CanonicalKey(key, false)]
-	return place, ok
+// indexOf returns the index of a key's rule.
+func (t *redirectsTable) indexOf(key string) (i int, ok bool) {
+	i, ok = t.indexes[resolver.CanonicalKey(key, false)]
+	return i, ok
 }
 
-// placeOf returns behind which rule the lines of the i-th one go, of which last are the rules of
-// the last one: behind those of the other paths that it would take. It refuses lines that take what
-// no other rule says, and those in front of which others would take theirs.
-func (t *redirectsTable) placeOf(i int, last redirects.Alone) (place int, err error) {
-	place = i
+// lineIndexOf returns the index of the rule after which to write the lines of the i-th one: after
+// those for all other paths that its last line matches, whose rules are last. It returns an error
+// if a line would match paths that no other rule matches, or if another line would match first.
+func (t *redirectsTable) lineIndexOf(i int, last redirects.Alone) (index int, err error) {
+	index = i
 	for _, made := range slices.Concat(last.Own, last.Ends) {
-		other, ok := t.place(made.Key)
-		_, hasBelow := t.place(made.Key + "/{+rest}")
+		other, ok := t.indexOf(made.Key)
+		_, hasBelow := t.indexOf(made.Key + "/{+rest}")
 		switch {
 		case !ok:
 			return 0, fmt.Errorf("the line of a _redirects file would be a rule for %s, too; add one for "+
@@ -119,35 +119,35 @@ func (t *redirectsTable) placeOf(i int, last redirects.Alone) (place int, err er
 			return 0, fmt.Errorf("the line of a _redirects file would be a rule for what is below %s, "+
 				"too; add one for that", made.Key)
 		}
-		place = max(place, other)
+		index = max(index, other)
 	}
 	own := t.rules[i].keyPattern()
-	for _, other := range t.rules[i+1 : place+1] {
+	for _, other := range t.rules[i+1 : index+1] {
 		if _, both := own.Overlap(other.keyPattern()); both {
-			return 0, fmt.Errorf("in a _redirects file the lines of %s take what is below it, too; make "+
+			return 0, fmt.Errorf("in a _redirects file the lines of %s match what is below it, too; make "+
 				"that rule exact", other.Key)
 		}
 	}
-	return place, nil
+	return index, nil
 }
 
-// patternOf takes the key of a rule apart.
+// patternOf parses the key of a rule.
 func patternOf(rule resolver.Rule) *pattern.Pattern {
 	return pattern.Parse(resolver.CanonicalKey(rule.Key, false), rule.Exact)
 }
 
-// isPartOfAnother reports whether the line of another rule makes a rule, too: that for a path with
-// a slash at its end, or for what is below a segment that begins with a text.
+// isPartOfAnother reports whether the line of another rule makes this rule, too: that for a path
+// with a slash at its end, or for what is below a segment that begins with a text.
 func (t *redirectsTable) isPartOfAnother(rule resolver.Rule) bool {
 	key, isSlashed := strings.CutSuffix(rule.Key, "/")
 	if !isSlashed {
 		key = spanAtEnd.ReplaceAllString(rule.Key, "")
 	}
-	place, ok := t.place(key)
+	i, ok := t.indexOf(key)
 	if !ok || key == rule.Key {
 		return false
 	}
-	of := t.rules[place].Rule
+	of := t.rules[i].Rule
 	if isSlashed {
 		of.Value, rule.Value = withSlash(of.Value), withSlash(rule.Value)
 		of.Key, of.Exact, of.Position = rule.Key, true, rule.Position
@@ -158,7 +158,7 @@ func (t *redirectsTable) isPartOfAnother(rule resolver.Rule) bool {
 	return err == nil && slices.ContainsFunc(lines.last.Own, isMade)
 }
 
-// withStatus returns a rule with the status that its line has. One that leads nowhere has none.
+// withStatus returns a rule with the status of its line. One that does not redirect has none.
 func withStatus(rule resolver.Rule, byDefault int) resolver.Rule {
 	if rule.Value != resolver.GoneValue && rule.Value != resolver.PassValue {
 		rule.Status = cmp.Or(rule.Status, byDefault, resolver.DefaultStatus)
@@ -166,14 +166,15 @@ func withStatus(rule resolver.Rule, byDefault int) resolver.Rule {
 	return rule
 }
 
-// linesOfRule are the lines that a rule makes.
+// linesOfRule are the lines for a rule.
 type linesOfRule struct {
 	text string
-	last redirects.Alone // the rules that the last one makes
+	last redirects.Alone // the rules that the last line makes
 }
 
-// add adds a line that is read as a rule, or says what else it is read as.
-func (l *linesOfRule) add(line string, rule resolver.Rule) error {
+// addLine adds a line if it is read as the rule, or returns an error that says how it would be
+// read.
+func (l *linesOfRule) addLine(line string, rule resolver.Rule) error {
 	const cannot = "a _redirects file cannot have it: "
 	alone, err := rulesOfLine(line)
 	if err != nil {
@@ -188,7 +189,7 @@ func (l *linesOfRule) add(line string, rule resolver.Rule) error {
 	return nil
 }
 
-// redirectsOf returns the lines that a rule makes, or says why there are none.
+// redirectsOf returns the lines for a rule, or an error that says why there are none.
 func redirectsOf(rule resolver.Rule) (lines linesOfRule, err error) {
 	if err := checkInRedirects(rule); err != nil {
 		return lines, err
@@ -208,7 +209,7 @@ func redirectsOf(rule resolver.Rule) (lines linesOfRule, err error) {
 		}
 	}
 	if rule.Exact || resolver.IsTemplate(rule.Key) && strings.HasSuffix(from, "*") {
-		err = lines.add(from+" "+to+" "+status, rule)
+		err = lines.addLine(from+" "+to+" "+status, rule)
 	} else {
 		err = lines.addBelow(rule, from, to, status)
 	}
@@ -228,26 +229,26 @@ func (l *linesOfRule) addBelow(rule resolver.Rule, from, to, status string) erro
 		if rule.Value == itself.Value || isHostAlone(path) {
 			break
 		}
-		if err := l.add(from+" "+to+" "+status, itself); err != nil {
+		if err := l.addLine(from+" "+to+" "+status, itself); err != nil {
 			return err
 		}
 	}
-	return l.add(from+star+" "+below+" "+status, rule)
+	return l.addLine(from+star+" "+below+" "+status, rule)
 }
 
-// withSlash puts a slash at the end of a destination's path, if there is none.
+// withSlash adds a slash to the end of a destination's path, if there is none.
 func withSlash(destination string) string {
 	path, rest := cutPath(destination)
 	return strings.TrimSuffix(path, "/") + "/" + rest
 }
 
-// isHostAlone reports whether the path of a destination is none, which is the same as "/".
+// isHostAlone reports whether a destination has no path, which equals "/".
 func isHostAlone(path string) bool {
 	return isURL(path) && strings.Count(path, "/") == len("//")
 }
 
-// withPlaceholders writes the variables of a rule as placeholders, and what spans segments, or ends
-// one, as "*".
+// withPlaceholders writes the variables of a rule as placeholders, and those that span or end
+// segments as "*".
 func withPlaceholders(key, value string) (from, to string, err error) {
 	if !resolver.IsTemplate(key) {
 		return key, value, nil
@@ -273,8 +274,8 @@ func withPlaceholders(key, value string) (from, to string, err error) {
 			}
 			segments[i] = ":" + name
 		default:
-			return "", "", errors.New("a _redirects file has placeholders for whole segments alone, " +
-				"and \"*\" behind text at the end of a path")
+			return "", "", errors.New("a _redirects file has placeholders only for whole segments, " +
+				"and \"*\" after text at the end of a path")
 		}
 	}
 	to = variableInKey.ReplaceAllStringFunc(value, func(expression string) string {
@@ -282,7 +283,7 @@ func withPlaceholders(key, value string) (from, to string, err error) {
 	})
 	from = strings.Join(segments, "/")
 	if strings.ContainsAny(from+to, "{}") {
-		return "", "", errors.New("a _redirects file has no variables but those like {name} and {+name}")
+		return "", "", errors.New("a _redirects file has only variables like {name} and {+name}")
 	}
 	return from, to, nil
 }
@@ -292,7 +293,7 @@ var (
 	spanAtEnd     = regexp.MustCompile(`/\{\+[A-Za-z_]\w*\}$`)
 )
 
-// checkInRedirects refuses what no line says.
+// checkInRedirects returns an error for a rule that no line can express.
 func checkInRedirects(rule resolver.Rule) error {
 	if err := checkWritable(rule); err != nil {
 		return err
@@ -311,8 +312,8 @@ func checkInRedirects(rule resolver.Rule) error {
 	return nil
 }
 
-// replacesQuery reports whether a rule does with queries what the line of a destination with one
-// does, or one that leads to such a line.
+// replacesQuery reports whether a rule treats queries as a line whose destination has one, or as a
+// line that leads to such a line.
 func replacesQuery(rule resolver.Rule) bool {
 	_, rest := cutPath(rule.Value)
 	return rule.Query == resolver.QueryIgnore &&
@@ -333,15 +334,15 @@ func rulesOfLine(text string) (alone redirects.Alone, err error) {
 	return redirects.RulesAlone(line, redirects.SlashesIgnored)
 }
 
-// isRead reports whether a rule that has been read is one that was written.
+// isRead reports whether a rule that was read equals one that was written.
 func isRead(read, written resolver.Rule) bool {
 	read.Position = written.Position
 	return read == written || asRead(read) == asRead(written)
 }
 
-// asRead returns a rule without what a line of a _redirects file does not say: how variables are
-// called and whether they are encoded, whether a slash at the end of a path is kept, and whether
-// requests add to a query. Rules that lines tell apart differ.
+// asRead returns a rule without what a line of a _redirects file cannot express: names of variables
+// and their encoding, a slash at the end of a path, and whether requests add to a query. Rules that
+// lines can tell apart stay different.
 func asRead(rule resolver.Rule) resolver.Rule {
 	key := rule.Key
 	rule.Position, rule.Query = resolver.Position{}, resolver.QueryDefault
@@ -357,7 +358,7 @@ func asRead(rule resolver.Rule) resolver.Rule {
 	return rule
 }
 
-// withNumbers writes the number of each variable in a key in the place of its name.
+// withNumbers replaces the names of variables in a key and its value with numbers.
 func withNumbers(key, value string) string {
 	for n, found := range variableInKey.FindAllStringSubmatch(key, -1) {
 		number := "{" + strconv.Itoa(n+1) + "}"
@@ -367,7 +368,7 @@ func withNumbers(key, value string) string {
 	return value
 }
 
-// cutPath cuts a destination behind its path.
+// cutPath splits a destination after its path.
 func cutPath(destination string) (path, rest string) {
 	if i := strings.IndexAny(destination, "?#"); i >= 0 {
 		return destination[:i], destination[i:]

@@ -101,7 +101,7 @@ func BenchmarkRewriteEntry(b *testing.B) {
 func rewriteOften(b *testing.B, s Writable, version string) {
 	for i := 0; b.Loop(); i++ {
 		rule := resolver.Rule{Key: "k0000000000", Value: fmt.Sprintf("https://a.example/%d", i%2)}
-		edit := rulefile.Edit{Key: rule.Key, Rule: &rule}
+		edit := editOf(rulefile.Change{Key: rule.Key, Rule: &rule})
 		var err error
 		if version, err = s.Edit(b.Context(), version, edit); err != nil {
 			b.Fatal(err)

@@ -9,10 +9,10 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 )
 
-// Block is how a source is written in the Caddyfile: its name, one argument, and a block of
+// Block describes how a source is written in the Caddyfile: its name, one argument, and a block of
 // options.
 type Block struct {
-	// Argument is what the argument is, such as "one path", and Value where it goes.
+	// Argument describes the argument, such as "one path"; Value receives it.
 	Argument string
 	Value    *string
 	Check    func(value string) error // nil for any
@@ -22,23 +22,23 @@ type Block struct {
 // BlockOption is an option of a source's block, on a line of its own.
 type BlockOption struct {
 	Name string
-	// Takes says what stands behind the name; "one word" where it is empty.
+	// Takes describes what follows the name; "one word" if it is empty.
 	Takes string
-	// Words are where the words behind the name go; there are as many.
+	// Words receive the words after the name, of which there must be as many.
 	Words []*string
-	// List, if not nil, is where the words behind the name go, one or more.
+	// ~, if not nil, receives the words after the name, one or more.
 	List *[]string
-	// Flag, if not nil, is set by an option that stands alone.
+	// ~, if not nil, is set by an option without words.
 	Flag *bool
-	// Check, if not nil, checks the words that do not depend on where Caddy runs, so that the error
-	// has its place in the Caddyfile.
+	// Check, if not nil, checks the words as far as that does not depend on where Caddy runs, so
+	// that the error has its place in the Caddyfile.
 	Check func() error
-	// CheckLast, if not nil, is Check for what depends on other options. It is called once the
-	// whole block is read.
+	// ~, if not nil, checks what depends on other options. It is called once the whole block is
+	// read.
 	CheckLast func() error
-	// Refused, if not empty, says why the source does not take this option, which others have.
+	// ~, if not empty, says why the source does not have this option, which other sources have.
 	Refused string
-	// Unmarshal, if not nil, reads the whole option in the place of all the above.
+	// Unmarshal, if not nil, reads the whole option, and replaces all the above.
 	Unmarshal func(*caddyfile.Dispenser) error
 }
 
@@ -62,7 +62,7 @@ func (b *Block) Unmarshal(d *caddyfile.Dispenser) error {
 	} else {
 		report(place(), fmt.Errorf("it takes %s; put options into its block", b.Argument))
 	}
-	given := map[string]string{} // places by option
+	given := map[string]string{} // positions by option
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		option, at := d.Val(), place()
 		if given[option] != "" {
@@ -85,7 +85,7 @@ func (b *Block) Unmarshal(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-// setOption takes in the option that is read next.
+// setOption reads an option and sets it.
 func (b *Block) setOption(d *caddyfile.Dispenser, name string) error {
 	var names []string
 	for i := range b.Options {
@@ -98,7 +98,7 @@ func (b *Block) setOption(d *caddyfile.Dispenser, name string) error {
 	}
 	d.RemainingArgs()
 	SkipBlock(d)
-	return fmt.Errorf("%q is no option; the options are %s", name, strings.Join(names, ", "))
+	return fmt.Errorf("%q is not an option; the options are %s", name, strings.Join(names, ", "))
 }
 
 func (o *BlockOption) set(d *caddyfile.Dispenser) error {
@@ -111,7 +111,7 @@ func (o *BlockOption) set(d *caddyfile.Dispenser) error {
 		return fmt.Errorf("%s has no block", o.Name)
 	case o.Refused != "":
 		return fmt.Errorf("%s %s", o.Name, o.Refused)
-	case !o.takes(args):
+	case !o.hasWords(args):
 		return o.misuse()
 	}
 	for i := range o.Words {
@@ -129,8 +129,8 @@ func (o *BlockOption) set(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-// takes reports whether the words behind the name are as many as there should be, and none empty.
-func (o *BlockOption) takes(words []string) bool {
+// hasWords reports whether the number of words is right, and none of them is empty.
+func (o *BlockOption) hasWords(words []string) bool {
 	if slices.Contains(words, "") {
 		return false
 	}
@@ -147,7 +147,7 @@ func (o *BlockOption) misuse() error {
 	return fmt.Errorf("%s %s", o.Name, o.Takes)
 }
 
-// SkipBlock passes over a block, if one opens here.
+// SkipBlock skips a block, if one opens here.
 func SkipBlock(d *caddyfile.Dispenser) (skipped bool) {
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		skipped = true

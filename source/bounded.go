@@ -9,35 +9,35 @@ import (
 	"time"
 )
 
-// boundedCalls runs calls of a file system or a storage, which may take long or never return, as
-// where a network is cut. Nobody waits for them longer than the limit.
+// boundedCalls runs calls of a file system or a storage with a time limit. They may take long or
+// never return, for example when a network is cut.
 type boundedCalls struct {
 	limit time.Duration
-	// running has a place for each call that runs. One that is waited for no longer keeps its
-	// place.
+	// running has a slot for each call that runs, also for one that has been abandoned.
 	running chan struct{}
 }
 
-// maxRunning is how many calls of a source run at a time: so many are left behind at most.
+// maxRunning is how many calls of a source run at a time, and so how many abandoned ones there can
+// be.
 const maxRunning = 4
 
 func newBoundedCalls(limit time.Duration) *boundedCalls {
 	return &boundedCalls{limit: limit, running: make(chan struct{}, maxRunning)}
 }
 
-// noAnswer is the error of a call that is not waited for any longer.
+// noAnswer is the error of an abandoned call.
 type noAnswer time.Duration
 
-// Error returns how long it has been waited for.
+// Error says how long the call was given.
 func (n noAnswer) Error() string {
-	return fmt.Sprintf("no answer has come for %s", time.Duration(n))
+	return fmt.Sprintf("no answer within %s", time.Duration(n))
 }
 
-// Is reports that it may be otherwise later.
+// Is reports that a later try may succeed.
 func (noAnswer) Is(target error) bool { return target == ErrUnavailable }
 
-// callBounded returns what a call returns, or an error where that takes too long. The call's
-// context ends when it is not waited for any longer.
+// callBounded returns what a call returns, or an error if it takes too long. The call's context
+// ends when it is abandoned.
 func callBounded[T any](
 	ctx context.Context, calls *boundedCalls, call func(context.Context) (T, error),
 ) (result T, err error) {
@@ -66,7 +66,7 @@ func callBounded[T any](
 	}
 }
 
-// doBounded is callBounded for what returns nothing but an error.
+// doBounded is callBounded for calls that return only an error.
 func doBounded(
 	ctx context.Context, calls *boundedCalls, call func(context.Context) error,
 ) error {
@@ -76,12 +76,12 @@ func doBounded(
 	return err
 }
 
-// boundedReader bounds each reading from a reader.
+// boundedReader bounds the time of each read.
 type boundedReader struct {
 	ctx   context.Context
 	calls *boundedCalls
 	r     io.Reader
-	// A call that is left behind may still write into the buffer, which nobody reads any more.
+	// An abandoned call may still write into the buffer, which nobody reads any more.
 	buffer, unread []byte
 }
 
@@ -104,13 +104,13 @@ func (b *boundedReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// maxBeside is how long a file beside a rule file, or an entry of a storage, is at most: it is held
-// in memory as a whole, unlike a rule file.
+// maxBeside is the maximum size of a file beside a rule file, and of a storage entry. Unlike a rule
+// file, it is held in memory as a whole.
 const maxBeside = 256 << 20
 
 var errTooLong = errors.New("it is longer than 256 MiB")
 
-// readAtMost reads to the end what is no longer than maxBeside, and likely of a size.
+// readAtMost reads at most maxBeside bytes, of which there are probably size.
 func readAtMost(r io.Reader, size int64) ([]byte, error) {
 	var content bytes.Buffer
 	content.Grow(int(min(size, maxBeside)) + bytes.MinRead)

@@ -75,7 +75,7 @@ func TestAStorageThatDoesNotAnswerIsAnErrorUntilItDoes(t *testing.T) {
 func TestALockThatComesTooLateIsGivenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, storage := newDeafSource()
-		_, err := s.Edit(t.Context(), "", rulefile.Edit{Key: "a"})
+		_, err := s.Edit(t.Context(), "", editOf(rulefile.Change{Key: "a"}))
 		if !errors.Is(err, ErrBeingWritten) {
 			t.Errorf("got %v", err)
 		}

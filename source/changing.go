@@ -7,28 +7,29 @@ import (
 )
 
 // Changing is a [Source] that says which of its rules may have changed, so that a change costs no
-// more than the rules that it is of. What is still to be read the handler knows: the source is
-// asked for that.
+// more than its rules. The handler remembers what is still to be read, and asks the source for
+// that.
 type Changing interface {
 	Source
 
-	// ByKey reports whether the source does, as it is configured. Else it is one like all others.
+	// ByKey reports whether the source can do so as it is configured. If not, it is like all other
+	// sources.
 	ByKey() bool
 
-	// WatchKeys is called in the place of Watch. It says of which keys the rules may be others than at
-	// the call before. No key stands for all, which it says first, when it notices changes from then
-	// on: all rules are read then, and compared with those that serve, and nobody waits for it.
+	// WatchKeys replaces Watch. It calls changed with the keys whose rules may have changed since
+	// the last call. No key stands for all keys, and is passed first, once changes are noticed:
+	// then all rules are read and compared with those that serve, in the background.
 	WatchKeys(ctx context.Context, changed func(keys ...string))
 
-	// ReadKeys reads the rules of some keys: one that is there goes to set, and the key of one that is
-	// not to remove. The error is as that of Read; after one nothing of it counts. It is called while
-	// Read runs, too, which may run twice at a time then. Positions name the source alone.
+	// ReadKeys reads the rules of some keys. It passes each rule to set, and each key without a
+	// rule to remove. The error is like that of Read: after one, nothing counts. It may be called
+	// while Read runs, which may then run twice at a time. Positions name only the source.
 	ReadKeys(
 		ctx context.Context, keys []string, set func(resolver.Rule), remove func(key string),
 	) error
 }
 
-// ByKey returns a source that says which of its rules may have changed, if it does.
+// ByKey returns a source as a [Changing], if it says which of its rules may have changed.
 func ByKey(from Source) (changing Changing, does bool) {
 	changing, does = from.(Changing)
 	return changing, does && changing.ByKey()

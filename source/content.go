@@ -18,32 +18,33 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// content reads rules from the bytes of a file or a storage entry: those that are parsed are those
-// that are hashed and verified, in one read.
+// content reads rules from the bytes of a file or a storage entry. One read parses, hashes and
+// verifies the same bytes.
 type content struct {
 	name      string
 	format    rulefile.Format
 	reading   rulefile.Reading
-	publicKey *minisign.PublicKey // nil where no signature is wanted
-	// allowsEmpty tells that no rules are nothing unusual.
+	publicKey *minisign.PublicKey // nil if no signature is required
+	// allowsEmpty says that content without rules is valid.
 	allowsEmpty bool
-	// read passes the content to a function.
+	// read calls a function with the content.
 	read func(context.Context, func(io.Reader) error) error
-	// signature and expectations return what lies beside the content; nil where that is not wanted.
+	// signature and expectations return what lies beside the content; nil if that is not
+	// configured.
 	signature, expectations func(context.Context) ([]byte, error)
-	expectName              string // of what holds the expectations
+	expectName              string // the name of the expectations
 
-	seen    lastSeen // the state in which the content was seen last
-	reach   Reachability
-	refused atomic.Pointer[refusal] // of the last reading; nil if it went to the content's end
-	// warnings are those of the rules that were read last.
+	seen     lastSeen // the state in which the content was seen last
+	reach    Reachability
+	rejected atomic.Pointer[rejectedStart] // by the last reading; nil if it reached the end
+	// warnings are the warnings of the last reading.
 	warnings []lint.Warning
-	current  *reading // that passes rules, nil for none
-	// bytesRead is how many bytes the last reading that passed rules has read.
+	current  *reading // the reading that passes rules, or nil
+	// bytesRead is how many bytes the last such reading has read.
 	bytesRead int64
 }
 
-// done returns how many bytes the reading that passes rules has read.
+// done returns how many bytes the reading that passes rules has read so far.
 func (c *content) done() int64 {
 	if c.current == nil {
 		return c.bytesRead
@@ -51,15 +52,15 @@ func (c *content) done() int64 {
 	return c.current.n
 }
 
-// refusal is the beginning of content that is enough to know that it holds no rules: whatever
-// follows it is refused, too, and is not read.
-type refusal struct {
+// rejectedStart identifies the beginning of content that is invalid whatever follows, so that the
+// rest is not read.
+type rejectedStart struct {
 	length int64
 	digest uint64
 }
 
-// contentOptions are the options in the Caddyfile of a source of such content, by where they go.
-// The content's name may tell its format.
+// contentOptions are the Caddyfile options of a source with such content. The content's name may
+// tell its format.
 func contentOptions(
 	name, format, poll, expect, publicKey *string, allowEmpty *bool, redirects *RedirectsOptions,
 ) []BlockOption {
@@ -78,7 +79,7 @@ func contentOptions(
 	}, redirects.block(format, name)...)
 }
 
-// siblings lie beside the content.
+// siblings are the contents of the files or entries beside the content.
 type siblings struct{ signature, expectations []byte }
 
 // rules passes the rules to add, and returns their expectations and their version.
@@ -92,7 +93,7 @@ func (c *content) rules(
 		if wrong = c.parse(r, beside.signature, add); wrong == nil {
 			expected, wrong = parseExpectations(beside.expectations, c.expectName)
 		}
-		return c.noteRefusal(r, wrong)
+		return c.recordRejected(r, wrong)
 	})
 	if c.current != nil {
 		c.bytesRead, c.current = c.current.n, nil
@@ -100,27 +101,27 @@ func (c *content) rules(
 	c.note(ctx, err)
 	c.seen.see(stateOf(version, err))
 	if err != nil {
-		// What is wrong with content that was not read to its end means nothing.
+		// Errors of content that was not read to its end mean nothing.
 		return PlacedExpectations{}, "", err
 	}
 	return expected, version, wrong
 }
 
-// state returns what a poll compares, of the content as it is now.
+// state returns the state of the content now, for a poll to compare.
 func (c *content) state(ctx context.Context) string {
 	version, err := c.readAll(ctx, c.read, pace.New().Pause, func(r *reading, _ siblings) bool {
-		return c.isRefused(r)
+		return c.isRejected(r)
 	})
 	c.note(ctx, err)
 	return stateOf(version, err)
 }
 
-// locate passes the rules to seen, if the content is that of a version; see [Annotated].
+// locate passes the rules to seen if the content has this version; see [Annotated].
 func (c *content) locate(
 	ctx context.Context, version string, seen func(resolver.Rule),
 ) (isThere bool) {
 	if c.publicKey != nil {
-		return false // as nothing is read that is not verified
+		return false // nothing is parsed that is not verified
 	}
 	var wrong error
 	now, err := c.readAll(ctx, c.read, pace.New().Pause, func(r *reading, _ siblings) bool {
@@ -130,28 +131,28 @@ func (c *content) locate(
 	return err == nil && wrong == nil && now == version
 }
 
-// noteRefusal reports whether content that is wrong need not be read on, and remembers how it
-// begins.
-func (c *content) noteRefusal(r *reading, wrong error) bool {
+// recordRejected records the beginning of content that is wrong, and reports whether the rest need
+// not be read.
+func (c *content) recordRejected(r *reading, wrong error) bool {
 	if wrong == nil || r.err != nil {
-		c.refused.Store(nil)
+		c.rejected.Store(nil)
 		return false // a longer text could be right
 	}
-	c.refused.Store(&refusal{r.n, r.digest()})
+	c.rejected.Store(&rejectedStart{r.n, r.digest()})
 	return true
 }
 
-// isRefused reports whether the content begins like what was refused before.
-func (c *content) isRefused(r *reading) bool {
-	refused := c.refused.Load()
-	if refused == nil {
+// isRejected reports whether the content begins like what was rejected before.
+func (c *content) isRejected(r *reading) bool {
+	rejected := c.rejected.Load()
+	if rejected == nil {
 		return false
 	}
-	_, err := io.CopyN(io.Discard, r, refused.length)
-	return err == nil && r.digest() == refused.digest
+	_, err := io.CopyN(io.Discard, r, rejected.length)
+	return err == nil && r.digest() == rejected.digest
 }
 
-// note notes whether the content could be read.
+// note records whether the content could be read.
 func (c *content) note(ctx context.Context, err error) {
 	switch {
 	case err == nil:
@@ -161,7 +162,8 @@ func (c *content) note(ctx context.Context, err error) {
 	}
 }
 
-// stateOf returns what a poll compares: the version, or what keeps the content from being read.
+// stateOf returns what a poll compares: the version, or the error that kept the content from being
+// read.
 func stateOf(version string, err error) string {
 	if err != nil {
 		return err.Error()
@@ -170,8 +172,8 @@ func stateOf(version string, err error) string {
 }
 
 // readAll reads the content, which read passes, and what lies beside it, and returns a digest of
-// all: the version. use sees both, and reports whether the rest makes no difference. An error is
-// one of reading. pause, if not nil, is called after each piece.
+// all: the version. use receives both, and reports whether the rest can be skipped. An error is one
+// of reading. pause, if not nil, is called after each piece.
 func (c *content) readAll(
 	ctx context.Context, read func(context.Context, func(io.Reader) error) error, pause func(),
 	use func(*reading, siblings) (enough bool),
@@ -195,11 +197,11 @@ func (c *content) readAll(
 	return hashed.version(beside), nil
 }
 
-// writable returns why the content cannot be edited, or nil: only the holder of the key can sign it
-// anew.
+// writable returns why the content cannot be edited, or nil: only the holder of the key can sign an
+// edit.
 func (c *content) writable() error {
 	if c.publicKey != nil {
-		return errors.New("it is signed, so whoever edits it has to sign it, too")
+		return errors.New("it is signed, so an edit would need a new signature")
 	}
 	return nil
 }
@@ -218,7 +220,7 @@ func (c *content) readSiblings(ctx context.Context) (beside siblings, err error)
 	return beside, nil
 }
 
-// parse reads the rules, to the end of the content if they are right, and verifies the signature.
+// parse reads the rules, and verifies the signature if they are valid.
 func (c *content) parse(r *reading, signature []byte, add func(resolver.Rule)) error {
 	if c.publicKey == nil {
 		return c.parseRules(r, r, add)
@@ -233,26 +235,25 @@ func (c *content) parse(r *reading, signature []byte, add func(resolver.Rule)) e
 	return nil
 }
 
-// signatureProblem says why a signature does not count.
+// signatureProblem returns why a signature is not valid.
 func (c *content) signatureProblem(text []byte) error {
 	var s minisign.Signature
 	if s.UnmarshalText(text) == nil && s.Algorithm == minisign.EdDSA && s.KeyID == c.publicKey.ID() {
-		return errors.New("its signature has minisign's old form, of the content and not of its hash; " +
+		return errors.New("its signature is in minisign's old format, which signs the content and not its hash; " +
 			"sign it again with minisign -Sm, of version 0.10 or later and without -l")
 	}
-	return errors.New("its signature is none of this content by the configured key; " +
+	return errors.New("its signature does not match this content and the configured key; " +
 		"sign it with minisign -Sm, of version 0.10 or later")
 }
 
-// lending is how the content is read, by who keeps no texts.
+// lending returns how the content is read by a caller that does not retain its strings.
 func (c *content) lending() rulefile.Reading {
 	as := c.reading
 	as.Lends = true
 	return as
 }
 
-// parseRules reads the rules from signed, which reads from r, to the end of the content if they are
-// right.
+// parseRules reads the rules from signed, which reads from r, to the end if they are valid.
 func (c *content) parseRules(r *reading, signed io.Reader, add func(resolver.Rule)) error {
 	var err error
 	c.warnings, err = readAs(signed, c.format, c.lending(), c.name, "format", add)
@@ -265,17 +266,17 @@ func (c *content) parseRules(r *reading, signed io.Reader, add func(resolver.Rul
 	return err
 }
 
-// errEmpty is the error of content that has been emptied, which is hardly ever meant.
+// errEmpty returns the error of empty content, which is hardly ever meant.
 func errEmpty(f rulefile.Format) error {
 	if f == rulefile.JSON {
 		return errors.New("it is empty; a file without rules is written {}")
 	}
-	return errors.New("it is empty; write a rule, or, if it may be empty, allow_empty into the " +
+	return errors.New("it is empty; write a rule or, if it may be empty, allow_empty into the " +
 		"block of the source")
 }
 
-// parseExpectations reads a JSON object from request path to expectation, of a file or entry of a
-// name.
+// parseExpectations parses a JSON object from request path to expectation; name is that of its file
+// or entry.
 func parseExpectations(b []byte, name string) (expected PlacedExpectations, err error) {
 	if b == nil {
 		return expected, nil
@@ -302,18 +303,19 @@ func parseExpectations(b []byte, name string) (expected PlacedExpectations, err 
 	return expected, nil
 }
 
-// reading counts and hashes what is read, until a context ends or an error ends it.
+// reading counts and hashes what is read, until a context ends or an error occurs.
 type reading struct {
 	ctx   context.Context
 	r     io.Reader
-	sum   maphash.Hash // of what is read
+	sum   maphash.Hash // of the bytes read
 	n     int64
 	pause func() // nil for none
 	err   error
 }
 
-// contentSeed is that of all versions in this process: several sources can be of one file. A hash
-// with a seed is enough, as nobody else sees one, and takes a thirtieth of SHA-256's time.
+// contentSeed is the seed of all versions in this process, because several sources can read one
+// file. A seeded hash suffices, because nobody else sees one, and takes a thirtieth of the time of
+// SHA-256.
 var contentSeed = maphash.MakeSeed()
 
 func newReading(ctx context.Context, r io.Reader, pause func()) *reading {
@@ -340,10 +342,10 @@ func (c *reading) Read(p []byte) (int, error) {
 	return n, c.err
 }
 
-// digest returns the digest of what has been read until now.
+// digest returns the digest of the bytes read so far.
 func (c *reading) digest() uint64 { return c.sum.Sum64() }
 
-// version returns the version of content that has been read, and of what lies beside it.
+// version returns the version of the content that was read and of its siblings.
 func (c *reading) version(beside siblings) string {
 	fmt.Fprintf(&c.sum, "\n%d\n", len(beside.signature))
 	c.sum.Write(beside.signature)

@@ -166,9 +166,11 @@ func (t *Table) Edit(
 	if version != fmt.Sprint(t.edits) {
 		return "", source.ErrChanged
 	}
-	delete(t.rules, edit.Key)
-	if edit.Rule != nil {
-		t.rules[edit.Rule.Key] = edit.Rule.Value
+	for _, change := range edit.Changes {
+		delete(t.rules, change.Key)
+		if change.Rule != nil {
+			t.rules[change.Rule.Key] = change.Rule.Value
+		}
 	}
 	t.edits++
 	return fmt.Sprint(t.edits), nil
@@ -176,10 +178,13 @@ func (t *Table) Edit(
 
 func ExampleWritable() {
 	var table source.Writable = &Table{rules: map[string]string{"a": "/x"}}
-	removal := rulefile.Edit{Key: "a"}
-	version, err := table.Edit(context.Background(), "0", removal)
+	edit := rulefile.Edit{Changes: []rulefile.Change{
+		{Key: "a"}, // is removed
+		{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y"}},
+	}}
+	version, err := table.Edit(context.Background(), "0", edit)
 	fmt.Println(version, err)
-	_, err = table.Edit(context.Background(), "0", removal)
+	_, err = table.Edit(context.Background(), "0", edit)
 	fmt.Println(err)
 	// Output:
 	// 1 <nil>

@@ -12,26 +12,24 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// Expectations are tests that a ruleset has to pass before it serves: what is expected by request
-// path. It is a destination, "pass", "gone" or "error". A destination that is a path is one of this
-// site.
+// Expectations are tests that a ruleset must pass before it serves: what to expect by request path.
+// That is a destination, "pass", "gone" or "error". A destination that is a path is on this site.
 type Expectations map[string]string
 
-// SiteOrigin returns the origin of what is a path of the site: the one that is configured, or one
-// that stands in for it.
+// SiteOrigin returns the origin of paths on the site: the configured one, or a stand-in.
 func SiteOrigin(configured string) string { return cmp.Or(configured, StandInOrigin) }
 
-// StandInOrigin stands in for the origin of the site where none is configured.
+// StandInOrigin replaces the origin of the site if none is configured.
 const StandInOrigin = "http://localhost"
 
-// PlacedExpectations are expectations, and where in a file or entry each stands; those of a
-// configuration have no place.
+// PlacedExpectations are expectations with their positions in a file or entry; those of a
+// configuration have none.
 type PlacedExpectations struct {
 	Expectations
 	at map[string]resolver.Position
 }
 
-// Problems returns what is wrong with the expectations themselves.
+// Problems returns the errors of the expectations themselves.
 func (e Expectations) Problems() error { return PlacedExpectations{Expectations: e}.problems() }
 
 func (e PlacedExpectations) problems() error {
@@ -39,10 +37,10 @@ func (e PlacedExpectations) problems() error {
 	for _, path := range slices.Sorted(maps.Keys(e.Expectations)) {
 		if !strings.HasPrefix(path, "/") {
 			errs = append(errs, e.problem(path,
-				"expect %s: the first word is the path of a request; write /%s", path, path))
+				"expect %s: the first word must be the path of a request; write /%s", path, path))
 		}
 		if want := e.Expectations[path]; want != "error" && !resolver.IsValue(want) {
-			errs = append(errs, e.problem(path, "expect %s: a request is expected to lead to a "+
+			errs = append(errs, e.problem(path, "expect %s: a request can be expected to lead to a "+
 				"destination, which begins with https://, http:// or /, to pass, to be gone, or to "+
 				"be an error; not %q", path, want))
 		}
@@ -50,13 +48,13 @@ func (e PlacedExpectations) problems() error {
 	return errors.Join(errs...)
 }
 
-// problem returns an error about the expectation of a path.
+// problem returns an error about the expectation for a path.
 func (e PlacedExpectations) problem(path, format string, args ...any) error {
 	return Problem{At: e.at[path], Message: fmt.Sprintf(format, args...)}
 }
 
-// Check lets a ruleset pass the expectations, of which those that are paths are of an origin, empty
-// for none. The error lists all that fail, each with its place.
+// Check checks a ruleset against the expectations. Expected paths are on the origin, which may be
+// empty. The error lists all that fail, each with its place.
 func (e PlacedExpectations) Check(ruleset *resolver.Ruleset, origin string) error {
 	if err := e.problems(); err != nil {
 		return err
@@ -74,7 +72,7 @@ func (e PlacedExpectations) Check(ruleset *resolver.Ruleset, origin string) erro
 	return errors.Join(errs...)
 }
 
-// outcomeOf is what an expectation would say of a result.
+// outcomeOf returns a result in the form of an expectation.
 func outcomeOf(result resolver.Result) string {
 	if result.Outcome == resolver.Redirect {
 		return result.Destination
@@ -82,7 +80,7 @@ func outcomeOf(result resolver.Result) string {
 	return result.Outcome.String()
 }
 
-// wanted spells an expected destination as the resolver spells destinations.
+// wanted returns an expected destination as the resolver would spell it.
 func wanted(expected, origin string) string {
 	if !resolver.IsDestination(expected) {
 		return expected

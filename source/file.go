@@ -22,9 +22,9 @@ func init() {
 	caddy.RegisterModule(new(File))
 }
 
-// File reads rules from a file, and again when the file changes: edited in place, replaced by
-// another, or reached through a symbolic link that is led elsewhere. A file that cannot be read, is
-// half written, or does not hold good rules changes nothing: the rules from before go on serving.
+// File reads rules from a file, and again when the file changes: it is edited in place, replaced,
+// or reached through a symbolic link that changes. A file that cannot be read, is half written, or
+// has invalid rules changes nothing: the old rules go on serving.
 type File struct {
 	// The file's path. Placeholders such as `{env.HOME}` are replaced.
 	Path string `json:"path,omitempty"`
@@ -57,10 +57,10 @@ type File struct {
 
 	content content
 	every   time.Duration
-	name    string   // the path as written, with placeholders replaced
-	path    string   // the path from the root
-	all     []string // the paths of the file and of what lies beside it
-	// stood is the file as it was when it was last read.
+	name    string   // the path as written, placeholders replaced
+	path    string   // the absolute path
+	all     []string // the paths of the file and of its siblings
+	// stood is the state of the file when it was last read.
 	stood    atomic.Pointer[fileState]
 	expected PlacedExpectations
 	calls    *boundedCalls
@@ -101,7 +101,7 @@ func (s *File) Provision(caddy.Context) error {
 	return errors.Join(inPath, inFormat, inReading, inPoll, inKey)
 }
 
-// absolute returns a path from the root.
+// absolute returns a path as an absolute one.
 func (s *File) absolute(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -125,7 +125,7 @@ func (s *File) beside(path string) func(context.Context) ([]byte, error) {
 	}
 }
 
-// parsePublicKey returns the key that is written, or nil for none.
+// parsePublicKey parses a public key; an empty text is none.
 func parsePublicKey(written string) (*minisign.PublicKey, error) {
 	if written == "" {
 		return nil, nil
@@ -159,24 +159,23 @@ func (s *File) Size(ctx context.Context) int64 {
 // Done returns how much of the file has been read; see [Measured].
 func (s *File) Done() int64 { return s.content.done() }
 
-// Locate passes the rules with their places, if they have not changed; see [Annotated].
+// Locate passes the rules with their lines, if they have not changed; see [Annotated].
 func (s *File) Locate(
 	ctx context.Context, version string, seen func(resolver.Rule),
 ) (isThere bool) {
 	return s.content.locate(ctx, version, seen)
 }
 
-// Remarks returns what the last reading has said beside the rules; see [Annotated].
+// Remarks returns the remarks of the last reading; see [Annotated].
 func (s *File) Remarks() Remarks { return Remarks{s.expected, s.content.warnings} }
 
 // AllowsEmpty reports whether the file may lose all its rules; see [Emptiable].
 func (s *File) AllowsEmpty() bool { return s.AllowEmpty }
 
-// Reach tells since when the file cannot be read; see [Observed].
+// Reach returns whether the file can be read; see [Observed].
 func (s *File) Reach() *Reachability { return &s.content.reach }
 
-// Watch looks at the file again and again: at its metadata and, where these tell nothing, at what
-// it holds.
+// Watch polls the file: its metadata and, if these do not tell, its content.
 func (s *File) Watch(ctx context.Context, version string, changed func()) {
 	s.content.seen.begin(version)
 	go s.removeLeftovers(ctx)
@@ -184,16 +183,16 @@ func (s *File) Watch(ctx context.Context, version string, changed func()) {
 	s.content.seen.poll(ctx, s.every, watched.look, changed)
 }
 
-// fileWatch is what a watch has seen of a file.
+// fileWatch is the state of watching a file.
 type fileWatch struct {
 	source *File
-	// seen are the metadata of the file and of what lies beside it, nil for what is not there.
+	// seen are the metadata of the file and its siblings, nil for a missing one.
 	seen  []*fileState
 	state string
 }
 
-// look returns the state of the file: the one before, where the metadata say that nothing has
-// happened and no reading has seen another.
+// look returns the state of the file. It is the one before if the metadata have not changed and no
+// reading has seen another state.
 func (w *fileWatch) look(ctx context.Context) string {
 	now, err := callBounded(ctx, w.source.calls, w.source.statAll)
 	if err != nil {
@@ -215,7 +214,7 @@ func (w *fileWatch) look(ctx context.Context) string {
 	return w.state
 }
 
-// statAll returns the metadata of the file and of what lies beside it.
+// statAll returns the metadata of the file and of its siblings.
 func (s *File) statAll(context.Context) ([]*fileState, error) {
 	all := make([]*fileState, len(s.all))
 	for i, path := range s.all {
@@ -224,14 +223,14 @@ func (s *File) statAll(context.Context) ([]*fileState, error) {
 	return all, nil
 }
 
-// settleTime is how old the last change of a file has to be for its metadata to tell the next one:
-// the clocks of file systems are coarse.
+// settleTime is how old the last change of a file must be before its metadata can tell the next
+// one: the clocks of file systems are coarse.
 const settleTime = 3 * time.Second
 
-// sameMetadata reports whether nothing has happened to a file between two looks.
+// sameMetadata reports whether a file has not changed between two looks.
 func sameMetadata(before, now *fileState) bool {
 	if before == nil || now == nil {
-		return false // it can be missing for more than one reason
+		return false // it can be missing for several reasons
 	}
 	return isUntouched(before, now) && before.Mode() == now.Mode() &&
 		time.Since(now.ModTime()).Abs() > settleTime && time.Since(now.changed).Abs() > settleTime
@@ -269,16 +268,17 @@ func (s *File) options() []BlockOption {
 		&s.AllowEmpty, &s.RedirectsOptions)
 }
 
-// checkPath returns an error for the URL of a file that is somewhere else.
+// checkPath returns an error for a URL.
 func checkPath(path string) error {
 	if strings.HasPrefix(path, "https://") || strings.HasPrefix(path, "http://") {
-		return fmt.Errorf("it takes a path, and no URL: fetch %s into a file, and write the path "+
+		return fmt.Errorf("it takes a path, not a URL: fetch %s into a file, and write the path "+
 			"of that", path)
 	}
 	return nil
 }
 
-// isRelative reports whether a path is relative as it is written: that of a placeholder hardly is.
+// isRelative reports whether a path is relative as it is written. One that begins with a
+// placeholder hardly is.
 func isRelative(path string) bool {
 	return path != "" && !filepath.IsAbs(path) && !strings.HasPrefix(path, "{")
 }

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fileTimes returns when a file was last changed in any way, and when it was made.
+// fileTimes returns when a file was last changed in any way, and when it was created.
 func fileTimes(_ string, info fs.FileInfo) (changed, made time.Time) {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		changed = time.Unix(stat.Ctimespec.Unix())
@@ -17,8 +17,8 @@ func fileTimes(_ string, info fs.FileInfo) (changed, made time.Time) {
 	return changed, made
 }
 
-// isMountPoint is false, as files are not mounted by themselves here.
+// isMountPoint returns false: single files cannot be mounted here.
 func isMountPoint(string) bool { return false }
 
-// exchange lets two files change places, at once.
+// exchange swaps two files atomically.
 func exchange(a, b string) error { return unix.RenamexNp(a, b, unix.RENAME_SWAP) }

@@ -29,26 +29,25 @@ func (s *File) Writable() error {
 	return err
 }
 
-// checkReplaceable returns why no other file can take the place of the one at a path, or nil.
+// checkReplaceable returns why the file at a path cannot be replaced, or nil.
 func checkReplaceable(path string) error {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return ErrUnavailable
 	}
 	if isMountPoint(path) {
-		return errors.New("it is mounted by itself, so that no other file can take its place; " +
+		return errors.New("it is mounted by itself, so it cannot be replaced; " +
 			"mount its directory instead")
 	}
 	if err := writableDirectory(filepath.Dir(path)); err != nil {
-		return fmt.Errorf("no file can be made beside it: %w", err)
+		return fmt.Errorf("no file can be created beside it: %w", err)
 	}
 	return nil
 }
 
-// Edit puts a file with the edit made in the place of the old one, or of the one that a symbolic
-// link leads to. It has the format, the layout and the permissions of the old one, and its owner if
-// Caddy may give it away. Of several that edit the file at once, in this process and others, each
-// waits for the ones before.
+// Edit replaces the file, or the one that a symbolic link leads to, with an edited copy. The copy
+// keeps the format, the layout and the permissions, and the owner if Caddy may set it. Concurrent
+// edits, in this process and others, wait for each other.
 func (s *File) Edit(
 	ctx context.Context, version string, edit rulefile.Edit,
 ) (newVersion string, err error) {
@@ -65,7 +64,7 @@ func (s *File) Edit(
 	if err != nil {
 		return "", err
 	}
-	w, err := s.content.planRewrite(ctx, s.content.read, version, edit)
+	w, err := s.content.planEdit(ctx, s.content.read, version, edit)
 	if err != nil {
 		return "", err
 	}
@@ -73,8 +72,8 @@ func (s *File) Edit(
 	if err != nil {
 		return "", err
 	}
-	defer os.Remove(edited) // which is the old file, once they have changed places
-	newVersion, err = w.place(func() error { return s.replace(path, before, edited) })
+	defer os.Remove(edited) // the old file, once they are exchanged
+	newVersion, err = w.install(func() error { return s.replace(path, before, edited) })
 	if err == nil {
 		s.expected = w.expected
 		syncDirectory(filepath.Dir(path))
@@ -82,7 +81,7 @@ func (s *File) Edit(
 	return newVersion, err
 }
 
-// replace puts an edited copy in the place of the file at a path, if nothing has happened to that.
+// replace replaces the file at a path with an edited copy, if it has not changed.
 func (s *File) replace(path string, old *fileState, edited string) error {
 	now, err := stateOfFile(path)
 	if err != nil {
@@ -102,8 +101,8 @@ func (s *File) replace(path string, old *fileState, edited string) error {
 	return nil
 }
 
-// syncDirectory lets a file that has been put into a directory survive a crash. Not every system
-// can do that, and the file is there for all who look.
+// syncDirectory makes a new file in a directory survive a crash. Not every system can do that, and
+// the file is visible without it.
 func syncDirectory(path string) {
 	if directory, err := os.Open(path); err == nil {
 		_ = directory.Sync()
@@ -111,8 +110,8 @@ func syncDirectory(path string) {
 	}
 }
 
-// putInPlace lets an edited file change places with the one at a path, of which it is a copy. A
-// file that somebody who takes no locks has put there in between goes back.
+// putInPlace exchanges the file at a path with its edited copy. A file that somebody who takes no
+// locks has put there meanwhile is put back.
 func putInPlace(edited, path string, old *fileState, exchange func(a, b string) error) error {
 	placed, err := stateOfFile(edited)
 	if err != nil {
@@ -122,10 +121,10 @@ func putInPlace(edited, path string, old *fileState, exchange func(a, b string) 
 	case errors.Is(err, fs.ErrNotExist):
 		return ErrChanged
 	case err != nil:
-		return os.Rename(edited, path) // here nobody can know what was replaced
+		return os.Rename(edited, path) // what was replaced is unknown here
 	}
 	out, err := stateOfFile(edited)
-	for err == nil && !hasSameContent(old, out) { // out is newer than what has been placed
+	for err == nil && !hasSameContent(old, out) { // out is newer than the edited copy
 		if err := exchange(edited, path); err != nil {
 			return errors.Join(err, os.Rename(edited, path))
 		}
@@ -139,12 +138,12 @@ func putInPlace(edited, path string, old *fileState, exchange func(a, b string) 
 	return err
 }
 
-// fileEdits are the locks of files that are being edited, by path: several handlers can have rules
-// from one. They are never removed, as there are no more than files in configurations.
+// fileEdits are the locks of files that are being edited, by path, because several handlers can
+// read one file. They are never removed, as there are no more than files in configurations.
 var fileEdits sync.Map
 
-// lockLimit is how long an edit waits for others. Caddy's file storage takes ten seconds to see
-// that the one who holds a lock has been killed.
+// lockLimit is how long an edit waits for others. Caddy's file storage needs ten seconds to notice
+// that a lock's holder was killed.
 const lockLimit = 15 * time.Second
 
 // lockForEdit waits until nobody else edits the file at a path, in this process or another.
@@ -166,12 +165,11 @@ func lockForEdit(ctx context.Context, path string) (unlock func(), err error) {
 	return func() { unlockFile(); <-held }, nil
 }
 
-// editedMark stands in the names of files that are made beside another to take its place, between
-// its own and a number.
+// editedMark is in the names of edited copies, between the file's name and a number.
 const editedMark = ".edit-"
 
-// removeLeftovers removes the files beside it that processes have left which were killed. Where it
-// cannot, they do no harm.
+// removeLeftovers removes the edited copies of processes that were killed. Those that it cannot
+// remove do no harm.
 func (s *File) removeLeftovers(ctx context.Context) {
 	path, err := filepath.EvalSymlinks(s.path)
 	if err != nil {
@@ -181,7 +179,7 @@ func (s *File) removeLeftovers(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	defer unlock() // until then nobody is at work on a copy
+	defer unlock() // until then nobody writes a copy
 	directory, name := filepath.Split(path)
 	entries, _ := os.ReadDir(directory)
 	for _, entry := range entries {
@@ -192,8 +190,8 @@ func (s *File) removeLeftovers(ctx context.Context) {
 	}
 }
 
-// editedCopy writes the file with the edit made beside it, and returns the copy's path.
-func editedCopy(w *rewrite, path string, old *fileState) (string, error) {
+// editedCopy writes an edited copy beside the file, and returns its path.
+func editedCopy(w *contentEdit, path string, old *fileState) (string, error) {
 	content, err := openRegular(path)
 	if err != nil {
 		return "", err
@@ -210,9 +208,8 @@ func editedCopy(w *rewrite, path string, old *fileState) (string, error) {
 	return edited.Name(), nil
 }
 
-// writeAndCheck writes the old file with the edit made, and reads back what it has written, while
-// that goes to the disk.
-func writeAndCheck(w *rewrite, edited, old *os.File) error {
+// writeAndCheck writes the edited copy, and reads it back while it goes to the disk.
+func writeAndCheck(w *contentEdit, edited, old *os.File) error {
 	digest, err := w.copyTo(edited, old)
 	if err != nil {
 		return err

@@ -103,7 +103,7 @@ func TestCopiesOfProcessesThatWereKilledAreRemoved(t *testing.T) {
 }
 
 func TestAnEditLeavesNothingBesideTheFile(t *testing.T) {
-	for name, edit := range map[string]rulefile.Edit{
+	for name, change := range map[string]rulefile.Change{
 		"a good one": {Key: "a", Rule: &resolver.Rule{Key: "a", Value: "https://b.example"}},
 		"a bad one":  {Key: "b"},
 	} {
@@ -111,7 +111,7 @@ func TestAnEditLeavesNothingBesideTheFile(t *testing.T) {
 			s := fileSource(t, "links.json", `{"a": "https://a.example"}`)
 			version, err := s.Read(t.Context(), ignoreRule)
 			must(t, err)
-			_, err = s.Edit(t.Context(), version, edit)
+			_, err = s.Edit(t.Context(), version, editOf(change))
 			if (err == nil) != (name == "a good one") {
 				t.Error(err)
 			}

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fileTimes returns when a file was last changed in any way, and when it was made. What the system
-// does not tell is zero.
+// fileTimes returns when a file was last changed in any way, and when it was created. Times that
+// the system does not know are zero.
 func fileTimes(path string, info fs.FileInfo) (changed, made time.Time) {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		changed = time.Unix(stat.Ctim.Unix())
@@ -20,17 +20,17 @@ func fileTimes(path string, info fs.FileInfo) (changed, made time.Time) {
 	return changed, made
 }
 
-// isMountPoint reports whether a file is mounted by itself, as containers do.
+// isMountPoint reports whether a file is mounted by itself, as in containers.
 func isMountPoint(path string) bool {
 	return statx(path).Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0
 }
 
 func statx(path string) (stat unix.Statx_t) {
-	_ = unix.Statx(unix.AT_FDCWD, path, 0, unix.STATX_BTIME, &stat) // all zero where there is none
+	_ = unix.Statx(unix.AT_FDCWD, path, 0, unix.STATX_BTIME, &stat) // all zero if there is none
 	return stat
 }
 
-// exchange lets two files change places, at once.
+// exchange swaps two files atomically.
 func exchange(a, b string) error {
 	return unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
 }

@@ -31,7 +31,7 @@ func TestAFileInADirectoryThatCannotBeWrittenToIsNotWritable(t *testing.T) {
 	must(t, os.Chmod(filepath.Dir(directory), 0o755)) // which is the test's, and closed for others
 	asNobody(t, func() {
 		err := checkReplaceable(s.path)
-		if err == nil || !strings.Contains(err.Error(), "no file can be made beside it") {
+		if err == nil || !strings.Contains(err.Error(), "no file can be created beside it") {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// fileTimes returns zero times, as they are not known here.
+// fileTimes returns zero times, which are not known here.
 func fileTimes(string, fs.FileInfo) (changed, made time.Time) { return changed, made }
 
-// isMountPoint is false, as files are not mounted by themselves here.
+// isMountPoint returns false: single files cannot be mounted here.
 func isMountPoint(string) bool { return false }
 
-// exchange is not to be had here.
+// exchange is not supported here.
 func exchange(_, _ string) error { return errors.ErrUnsupported }

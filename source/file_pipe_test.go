@@ -64,7 +64,7 @@ func TestWhatCannotBeReadBesideAFileIsRejectedAtOnce(t *testing.T) {
 			path := filepath.Join(dir, tt.file)
 			testcaddy.Must(t, errors.Join(tt.make(path+".made"), os.Rename(path+".made", path)))
 			entry := s.Logged(t, 1, testcaddy.Rejected)
-			const kind, length = "it is no file, but a device or pipe", "it is longer than 256 MiB"
+			const kind, length = "it is a device or pipe, not a file", "it is longer than 256 MiB"
 			said := entry["error"].(string)
 			if !strings.Contains(said, kind) && !strings.Contains(said, length) {
 				t.Errorf("the log says %s", said)

@@ -16,15 +16,15 @@ import (
 // answerLimit is how long a file system may take to answer.
 const answerLimit = 5 * time.Second
 
-// fileState is what the metadata of a file tell of it.
+// fileState is a file's metadata.
 type fileState struct {
 	fs.FileInfo
-	// changed is when anything of it was changed, and made when it was made; zero where the system
-	// does not tell.
+	// changed is when anything of it was changed, and made when it was created; zero if the system
+	// does not know.
 	changed, made time.Time
 }
 
-// stateOfFile returns the metadata of the file at a path, behind symbolic links.
+// stateOfFile returns the metadata of the file at a path, following symbolic links.
 func stateOfFile(path string) (*fileState, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -34,25 +34,24 @@ func stateOfFile(path string) (*fileState, error) {
 	return &fileState{info, changed, made}, nil
 }
 
-// isSameFile reports whether both are one file. A new file may have the number of one that has been
-// removed.
+// isSameFile reports whether both are one file. A new file may have the inode of a removed one.
 func isSameFile(a, b *fileState) bool {
 	return os.SameFile(a.FileInfo, b.FileInfo) && a.made.Equal(b.made)
 }
 
-// hasSameContent reports whether both are one file, and nobody has written to it, as far as is to
-// be seen. It may have been renamed, which is a change, too.
+// hasSameContent reports whether both are one file and nobody has written to it, as far as metadata
+// tell. A rename counts as a change.
 func hasSameContent(before, after *fileState) bool {
 	return isSameFile(before, after) && before.Size() == after.Size() &&
 		before.ModTime().Equal(after.ModTime())
 }
 
-// isUntouched reports whether nothing at all has happened to a file, as far as is to be seen.
+// isUntouched reports whether nothing at all has happened to a file, as far as metadata tell.
 func isUntouched(before, after *fileState) bool {
 	return hasSameContent(before, after) && before.changed.Equal(after.changed)
 }
 
-// unsteady is the error of a file that is being written or replaced: another try may go well.
+// unsteady is the error of a file that is being written or replaced: another try may succeed.
 type unsteady string
 
 const (
@@ -61,25 +60,25 @@ const (
 	beingEdited      unsteady = "another process is editing it"
 )
 
-// Error returns what is going on.
+// Error says what is going on.
 func (u unsteady) Error() string { return string(u) }
 
-// Is reports that another try may go well.
+// Is reports that another try may succeed.
 func (unsteady) Is(target error) bool {
 	return target == ErrBeingWritten || target == ErrUnavailable
 }
 
-// maxRules is how long a rule file is at most. It is read as a stream, and the rules that compile
-// from it have a limit of their own.
+// maxRules is the maximum size of a rule file. It is read as a stream, and the compiled rules have
+// a limit of their own.
 const maxRules = 4 << 30
 
 var errLongRules = errors.New("it is longer than 4 GiB")
 
-// open passes the file to use. A file that changes meanwhile is an error.
+// open calls use with the file. A file that changes meanwhile is an error.
 func (s *File) open(ctx context.Context, use func(io.Reader) error) error {
 	before, err := s.stat(ctx, s.path)
 	if err != nil {
-		return s.placed(err)
+		return s.withPath(err)
 	}
 	if stood := s.stood.Load(); stood != nil && s.isBeingWritten(stood, before) {
 		return beingWritten
@@ -90,7 +89,7 @@ func (s *File) open(ctx context.Context, use func(io.Reader) error) error {
 	open := func(context.Context) (*os.File, error) { return openRegular(s.path) }
 	file, err := callBounded(ctx, s.calls, open)
 	if err != nil {
-		return s.placed(err)
+		return s.withPath(err)
 	}
 	defer file.Close()
 	check := func() error { return s.checkUntouched(ctx, before) }
@@ -105,11 +104,11 @@ func (s *File) open(ctx context.Context, use func(io.Reader) error) error {
 	return nil
 }
 
-// checkUntouched returns an error if the file is not as it was before.
+// checkUntouched returns an error if the file has changed.
 func (s *File) checkUntouched(ctx context.Context, before *fileState) error {
 	now, err := s.stat(ctx, s.path)
 	if err != nil {
-		return s.placed(err)
+		return s.withPath(err)
 	}
 	if !isUntouched(before, now) {
 		return changedWhileRead
@@ -117,15 +116,15 @@ func (s *File) checkUntouched(ctx context.Context, before *fileState) error {
 	return nil
 }
 
-// steadyReader reads a file, and looks now and then whether it still stands there: a large one that
-// has been replaced is not read to its end.
+// steadyReader reads a file, and checks now and then that it has not been replaced: a large file
+// that was is not read to its end.
 type steadyReader struct {
 	r         io.Reader
 	check     func() error
-	unchecked int // bytes that have been read since the last look
+	unchecked int // bytes read since the last check
 }
 
-// lookEvery is after how many bytes a steadyReader looks.
+// lookEvery is after how many bytes a steadyReader checks.
 const lookEvery = 16 << 20
 
 // Read reads from the file.
@@ -146,17 +145,16 @@ func (s *File) stat(ctx context.Context, path string) (*fileState, error) {
 	return callBounded(ctx, s.calls, stat)
 }
 
-// placed adds the whole path to an error, where the source's name does not have it.
-func (s *File) placed(err error) error {
+// withPath adds the absolute path to an error if the source's name lacks it.
+func (s *File) withPath(err error) error {
 	if s.name == s.path {
 		return err
 	}
 	return fmt.Errorf("%s: %w", printable.Text(s.path), err)
 }
 
-// openRegular opens a file that is no directory, device or pipe: these may have no end, or keep
-// everybody waiting. They are not even opened, unless one takes the file's place at that very
-// moment.
+// openRegular opens a file that is no directory, device or pipe. Those may have no end, or block
+// every reader. They are not even opened, unless one replaces the file at that very moment.
 func openRegular(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err == nil {
@@ -183,9 +181,9 @@ func checkRegular(info fs.FileInfo) error {
 	case mode.IsRegular():
 		return nil
 	case mode.IsDir():
-		return errors.New("it is no file, but a directory")
+		return errors.New("it is a directory, not a file")
 	}
-	return errors.New("it is no file, but a device or pipe")
+	return errors.New("it is a device or pipe, not a file")
 }
 
 // readRegular reads a file as a whole, in bounded time.
@@ -208,7 +206,7 @@ func readRegular(ctx context.Context, calls *boundedCalls, path string) ([]byte,
 	})
 }
 
-// plainly drops the path of an error, which the source's name says already.
+// plainly drops the path of an error, because the source's name has it.
 func plainly(err error) error {
 	if inPath, ok := errors.AsType[*fs.PathError](err); ok {
 		return inPath.Err
@@ -216,9 +214,9 @@ func plainly(err error) error {
 	return err
 }
 
-// isBeingWritten reports whether the file was written to a moment ago, unless it is known to stand
-// there as a whole. Of a format that has no end mark the first half can be taken for the whole,
-// while the writer rests.
+// isBeingWritten reports whether the file was written to a moment ago, unless it is known to be
+// complete. In a format without an end mark, the first half can be taken for the whole while the
+// writer rests.
 func (s *File) isBeingWritten(before, now *fileState) bool {
 	if s.content.format == rulefile.JSON || now == nil ||
 		time.Since(now.ModTime()).Abs() >= writerRests {
@@ -227,6 +225,5 @@ func (s *File) isBeingWritten(before, now *fileState) bool {
 	return before == nil || isSameFile(before, now) && !before.ModTime().Equal(now.ModTime())
 }
 
-// writerRests is how long a program that writes a file in its place is thought to rest at most
-// before it goes on.
+// writerRests is the longest expected pause of a program that writes a file in place.
 const writerRests = time.Second

@@ -11,11 +11,10 @@ import (
 	"path/filepath"
 )
 
-// ReplaceFile puts a file in the place of the one at a path, or of the one that a symbolic link
-// leads to, as an edit does: as a whole, on the disk, with the permissions of the old one, and
-// while nobody edits that. Where there is none, it makes one, but not for a link that leads
-// nowhere.
-// After an error, which may be one of write, everything is as it was.
+// ReplaceFile replaces the file at a path, or the one that a symbolic link leads to, as an edit
+// does: atomically, synced, with the permissions of the old file, and while nobody edits it. If
+// there is none, it creates one, but not for a link that leads nowhere. After an error, which may
+// be one of write, nothing has changed.
 func ReplaceFile(ctx context.Context, path string, write func(io.Writer) error) error {
 	target, err := filepath.EvalSymlinks(path)
 	switch {
@@ -42,25 +41,26 @@ func ReplaceFile(ctx context.Context, path string, write func(io.Writer) error) 
 	return putFile(target, old, write)
 }
 
-// checkAbsent returns an error if what a path names leads to no file, but is there all the same: a
-// link to nothing, or one to a pipe without a path, as /dev/stdout can be.
+// checkAbsent returns an error if a path leads to no file but exists: a link to nothing, or to a
+// pipe without a path, as /dev/stdout can be.
 func checkAbsent(path string) error {
 	if info, err := os.Stat(path); err == nil {
 		return checkRegular(info)
 	}
 	if _, err := os.Lstat(path); err == nil {
-		return errors.New("it is a symbolic link to what is not there; make that, or remove the link")
+		return errors.New("it is a symbolic link to a missing file; create that, or remove the link")
 	}
 	return nil
 }
 
-// putFile writes a file beside the one at a path, nil for none, and puts it in the place of that.
+// putFile writes a file beside the one at a path, whose state is nil if there is none, and replaces
+// that.
 func putFile(path string, old *fileState, write func(io.Writer) error) error {
 	file, err := createBeside(path, old)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(file.Name()) // which has its place by then, or is worth nothing
+	defer os.Remove(file.Name()) // already renamed, or worthless
 	if err = write(file); err == nil {
 		err = file.Sync()
 	}
@@ -74,18 +74,18 @@ func putFile(path string, old *fileState, write func(io.Writer) error) error {
 	return nil
 }
 
-// createBeside makes an empty file beside the one at a path, which has the permissions of that, and
-// its owner if it may be given away; or those of any new file, where that is nil.
+// createBeside creates an empty file beside the one at a path, with its permissions and, if
+// allowed, its owner; if old is nil, with those of a new file.
 func createBeside(path string, old *fileState) (*os.File, error) {
 	mode := fs.FileMode(0o666)
 	if old != nil {
-		mode = 0o600 // until it has its own
+		mode = 0o600 // until it gets its own
 	}
 	name := fmt.Sprint(".", filepath.Base(path), editedMark, rand.Uint64())
 	file, err := os.OpenFile(filepath.Join(filepath.Dir(path), name),
 		os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
-		return nil, fmt.Errorf("no file can be made beside it: %w", plainly(err))
+		return nil, fmt.Errorf("no file can be created beside it: %w", plainly(err))
 	}
 	if old == nil {
 		return file, nil

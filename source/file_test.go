@@ -103,7 +103,7 @@ func TestAFileThatHasChangedSinceItWasReadIsNotEdited(t *testing.T) {
 			testcaddy.Must(t, err)
 			const theirs = `{"a": "https://theirs.example"}`
 			testcaddy.Write(t, dir+"/links.json", theirs)
-			_, err = from.Edit(ctx, version, rulefile.Edit{Key: "a"})
+			_, err = from.Edit(ctx, version, rulefile.Edit{Changes: []rulefile.Change{{Key: "a"}}})
 			content, _ := os.ReadFile(dir + "/links.json")
 			if !errors.Is(err, source.ErrChanged) || string(content) != theirs {
 				t.Errorf("got %v, and it holds %s", err, content)

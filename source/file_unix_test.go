@@ -64,7 +64,7 @@ func editAgainAndAgain(t *testing.T, path string) {
 				continue
 			}
 			must(t, err)
-			edit := rulefile.Edit{Key: key, Rule: rule}
+			edit := editOf(rulefile.Change{Key: key, Rule: rule})
 			if _, err = s.Edit(t.Context(), version, edit); err == nil {
 				break
 			}

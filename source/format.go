@@ -11,7 +11,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// formatOf returns the format that is written, or told by the name, or JSON.
+// formatOf returns the format that is written, or that the name tells, or JSON.
 func formatOf(written, name string) (rulefile.Format, error) {
 	if written != "" {
 		return rulefile.ParseFormat(written)
@@ -22,8 +22,8 @@ func formatOf(written, name string) (rulefile.Format, error) {
 	return rulefile.JSON, nil
 }
 
-// readAs reads rules in a format. Where they are to be JSON and are not, the error says what to
-// write for another format; option names the flag or the option that does.
+// readAs reads rules in a format. If they should be JSON and are not, the error says how to write
+// another format; option names the flag or the option for it.
 func readAs(
 	r io.Reader, format rulefile.Format, how rulefile.Reading, name, option string,
 	add func(resolver.Rule),
@@ -42,7 +42,7 @@ func readAs(
 }
 
 // otherFormat says what to write if a text is in another format than JSON, as far as its name and
-// its beginning tell, or nothing.
+// its beginning tell, or "".
 func otherFormat(name, option string, first []byte) string {
 	other, isOther := rulefile.OtherFormatOf(name)
 	_, isOurs := rulefile.FormatOf(name)
@@ -50,18 +50,18 @@ func otherFormat(name, option string, first []byte) string {
 	case isOther && (!isObject || isListed(first)):
 		return "; a file of another program is converted: caddy shortlink convert --to json --from " +
 			string(other) + " " + name
-	case isObject || isOurs && !isOther || bytes.IndexByte(first, 0) >= 0: // which is no text
+	case isObject || isOurs && !isOther || bytes.IndexByte(first, 0) >= 0: // which is not text
 		return ""
 	}
 	return "; for the other formats write " + option + " csv or " + option + " redirects"
 }
 
-// isListed reports whether a JSON object has the members in which other programs list redirects.
+// isListed reports whether a JSON object has members in which other programs list redirects.
 func isListed(text []byte) bool {
 	return bytes.Contains(text, []byte(`"redirects"`)) || bytes.Contains(text, []byte(`"hosting"`))
 }
 
-// beginsObject reports whether a text is the beginning of a JSON object, as far as it goes.
+// beginsObject reports whether a text is the beginning of a JSON object.
 func beginsObject(text []byte) bool {
 	text = bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\uFEFF")), " \t\r\n")
 	return len(text) == 0 || text[0] == '{'

@@ -15,15 +15,15 @@ import (
 // StandardInput is the path of standard input.
 const StandardInput = "-"
 
-// Once is a source that reads rules from a file as commands do: pipes, too, once.
+// Once is a source that reads rules from a file once, as commands do; the file can be a pipe.
 type Once struct {
 	Path   string          // StandardInput for stdin
-	Format rulefile.Format // where the path does not tell it; empty for JSON
+	Format rulefile.Format // if the path does not tell it; empty for JSON
 	// Reading says how the rules are read.
 	Reading rulefile.Reading
 	Stdin   io.Reader
 
-	warnings []lint.Warning // of the rules that were read
+	warnings []lint.Warning // of the reading
 	counted  *reading       // nil before it is read
 }
 
@@ -81,10 +81,10 @@ func (f *Once) Done() int64 {
 // Watch does nothing: a command reads its rules once.
 func (*Once) Watch(context.Context, string, func()) {}
 
-// Remarks returns what reading the rules has to warn of.
+// Remarks returns the warnings of the reading.
 func (f *Once) Remarks() Remarks { return Remarks{Warnings: f.warnings} }
 
-// Locate is not needed: a command keeps the lines that it has read.
+// Locate is not needed: a command keeps lines.
 func (*Once) Locate(context.Context, string, func(resolver.Rule)) bool { return false }
 
 // Interface guards

@@ -8,57 +8,56 @@ import (
 
 // Outage is a time during which a source cannot be read.
 type Outage struct {
-	// Since is when that was noticed.
+	// Since is when it was noticed.
 	Since time.Time
-	// Err is why, as of the last attempt.
+	// Err is its cause, as of the last attempt.
 	Err error
-	// StoredCopy tells that the last Read returned a stored copy of the rules, and CopyTime when that
-	// was stored; zero if nobody knows.
+	// StoredCopy says that the last Read returned a stored copy of the rules, and CopyTime when
+	// that was stored; zero if that is not known.
 	StoredCopy bool
 	CopyTime   time.Time
 }
 
-// Reachability is whether a source can be read; the zero value is that it can. Its methods may be
-// called concurrently.
+// Reachability says whether a source can be read; the zero value says that it can. Its methods may
+// be called concurrently.
 type Reachability struct {
-	// CopyKey, if it is not empty, is a key in Caddy's storage at which the handler keeps a copy of
-	// the last good rules. The copy is read if Caddy starts, or a command runs, during an outage;
-	// Watch gets a version then that no Read has returned. Sources of the same rules have the same
-	// key. It is set when the source is provisioned.
+	// ~, if not empty, is the key in Caddy's storage at which the handler keeps a copy of the last
+	// good rules. The copy is read if Caddy starts, or a command runs, during an outage; Watch then
+	// gets a version that no Read has returned. Sources of the same rules have the same key. It is
+	// set when the source is provisioned.
 	CopyKey string
 
 	mu     sync.Mutex
 	outage *Outage // nil for none; never changed in place
 }
 
-// Outage returns the outage that lasts now, or nil.
+// Outage returns the present outage, or nil.
 func (r *Reachability) Outage() *Outage {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.outage
 }
 
-// Continue takes over an outage that another source has noted, before this one has noted anything.
+// Continue takes over the outage of another source, before this one has noted anything.
 func (r *Reachability) Continue(outage *Outage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.outage = outage
 }
 
-// Fail notes that the source cannot be read now, and why.
+// Fail records that the source cannot be read, and why.
 func (r *Reachability) Fail(err error) {
 	r.change(func(outage *Outage) { outage.Err = err })
 }
 
-// UseCopy notes that the source cannot be read, and why, and that a copy of a time stands in for
-// it.
+// UseCopy records that the source cannot be read, and why, and that a stored copy stands in for it.
 func (r *Reachability) UseCopy(err error, stored time.Time) {
 	r.change(func(outage *Outage) {
 		outage.Err, outage.StoredCopy, outage.CopyTime = err, true, stored
 	})
 }
 
-// change changes the outage that lasts now, or a new one.
+// change changes the present outage, or begins one.
 func (r *Reachability) change(set func(*Outage)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -70,14 +69,14 @@ func (r *Reachability) change(set func(*Outage)) {
 	r.outage = &next
 }
 
-// Succeed notes that the source can be read.
+// Succeed records that the source can be read.
 func (r *Reachability) Succeed() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.outage = nil
 }
 
-// ReachOf returns what a source notes of whether it can be read, or nil if it does not.
+// ReachOf returns a source's reachability, or nil if it does not record that.
 func ReachOf(source Source) *Reachability {
 	if observed, does := source.(Observed); does {
 		return observed.Reach()
@@ -85,7 +84,7 @@ func ReachOf(source Source) *Reachability {
 	return nil
 }
 
-// OutageOf returns the outage of a source that tells of it, or nil.
+// OutageOf returns the present outage of a source, or nil.
 func OutageOf(source Source) *Outage {
 	if reach := ReachOf(source); reach != nil {
 		return reach.Outage()
@@ -93,8 +92,7 @@ func OutageOf(source Source) *Outage {
 	return nil
 }
 
-// NoteOfCopy says that a stored copy of the rules of a source has been read in its place; "" if
-// not.
+// NoteOfCopy says that a stored copy of a source's rules was read instead; "" if not.
 func NoteOfCopy(source Source) string {
 	outage := OutageOf(source)
 	if outage == nil || !outage.StoredCopy {

@@ -10,10 +10,10 @@ import (
 	"github.com/caddyserver/caddy/v2"
 )
 
-// pollTakes is what the option takes.
+// pollTakes describes the option.
 const pollTakes = "takes a duration of at least 1ms, such as 2s, or off"
 
-// PollOption is the option poll of a source's block, whose word goes to written.
+// PollOption is the option poll of a source's block; written receives its word.
 func PollOption(written *string) BlockOption {
 	check := func() error {
 		_, err := ParsePoll(*written, 0)
@@ -22,11 +22,10 @@ func PollOption(written *string) BlockOption {
 	return BlockOption{Name: "poll", Takes: pollTakes, Words: []*string{written}, Check: check}
 }
 
-// pollOff is what is written for a source that is read only when the configuration is loaded.
+// pollOff is written for a source that is read only when the configuration is loaded.
 const pollOff = "off"
 
-// ParsePoll returns the interval that the option poll of a source states, which is 0 for off, or
-// byDefault where the option is empty.
+// ParsePoll parses the option poll of a source: 0 for off, and byDefault if it is empty.
 func ParsePoll(written string, byDefault time.Duration) (time.Duration, error) {
 	switch written {
 	case "":
@@ -41,28 +40,28 @@ func ParsePoll(written string, byDefault time.Duration) (time.Duration, error) {
 	return every, nil
 }
 
-// lastSeen is the state in which a source was last seen: by a poll, or by a reading, which may have
-// seen another. The next poll compares with it, so that what a reading has missed is read again.
+// lastSeen is the state in which a source was last seen by a poll or by a reading, which may see
+// another. The next poll compares with it, so that what a reading has missed is read again.
 type lastSeen struct {
 	mu    sync.Mutex
 	state string
-	// placed is how often the process itself has placed another state.
-	placed int
+	// writes counts the writes of this process.
+	writes int
 }
 
-// see takes down a state.
+// see records a state.
 func (s *lastSeen) see(state string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.state = state
 }
 
-// place takes down a state that put brings about. A look that goes on meanwhile does not count, as
-// nobody knows which state it sees.
-func (s *lastSeen) place(state string, put func() error) error {
+// recordWrite records the state after a write; a poll in progress is ignored, because the state
+// that it sees is unknown.
+func (s *lastSeen) recordWrite(state string, put func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.placed++
+	s.writes++
 	err := put()
 	if err == nil {
 		s.state = state
@@ -70,15 +69,15 @@ func (s *lastSeen) place(state string, put func() error) error {
 	return err
 }
 
-// lookAt is see for a look, if that counts.
+// lookAt records the state that look returns, unless there was a write meanwhile.
 func (s *lastSeen) lookAt(ctx context.Context, look func(context.Context) string) (changed bool) {
 	s.mu.Lock()
-	before := s.placed
+	before := s.writes
 	s.mu.Unlock()
 	state := look(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.placed != before {
+	if s.writes != before {
 		return false
 	}
 	changed = state != s.state
@@ -86,7 +85,7 @@ func (s *lastSeen) lookAt(ctx context.Context, look func(context.Context) string
 	return changed
 }
 
-// begin takes down the state that a handler before has seen, if this one has seen none: a reading
+// begin records the state that an earlier handler has seen, if this one has seen none: a reading
 // that failed is not forgotten.
 func (s *lastSeen) begin(state string) {
 	s.mu.Lock()
@@ -94,15 +93,15 @@ func (s *lastSeen) begin(state string) {
 	s.state = cmp.Or(s.state, state)
 }
 
-// last returns the state that was seen last.
+// last returns the last state.
 func (s *lastSeen) last() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.state
 }
 
-// poll calls changed each time that look returns another state than was seen last. It looks once at
-// the start and then every interval until ctx ends; an interval of 0 never passes.
+// poll calls changed whenever look returns a new state. It looks once at the start and then at
+// every interval until ctx ends; an interval of 0 never passes.
 func (s *lastSeen) poll(ctx context.Context, every time.Duration, look func(context.Context) string,
 	changed func()) {
 	var ticks <-chan time.Time

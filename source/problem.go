@@ -7,16 +7,16 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
-// Problem is something to be put right in a Caddyfile, or in its JSON.
+// Problem is an error in a Caddyfile, or in its JSON.
 type Problem struct {
 	At      resolver.Position // if it is known
-	Kind    lint.Kind         // of a rule that is bad; empty for everything else
-	Key     string            // of the rule that it is about, if it is about one
+	Kind    lint.Kind         // of an invalid rule; empty for everything else
+	Key     string            // of the rule, if it is about one
 	Message string
-	Placed  bool // the message tells the place, as that of a source may
+	Placed  bool // the message has the place, as a source's may
 }
 
-// Error tells the problem with its place.
+// Error returns the message with its place.
 func (p Problem) Error() string {
 	text := p.Message
 	if p.Key != "" {

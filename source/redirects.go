@@ -10,13 +10,13 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// RedirectsOptions are the options of a source of the format redirects.
+// RedirectsOptions are the options of a source with the format redirects.
 type RedirectsOptions struct {
 	// The service whose rules a `_redirects` file follows: `netlify` or `cloudflare`. Default:
 	// `netlify`.
 	Dialect string `json:"dialect,omitempty"`
 
-	// What becomes of lines of a `_redirects` file that are valid at the service and have no
+	// What to do with lines of a `_redirects` file that are valid at the service and have no
 	// equivalent here: `error` refuses the file, `skip` leaves such lines out with a warning each.
 	// Default: `error`.
 	Unsupported string `json:"unsupported,omitempty"`
@@ -37,8 +37,8 @@ func (o *RedirectsOptions) Reading() (reading rulefile.Reading, err error) {
 	return reading, errors.Join(errs...)
 }
 
-// readingAs is Reading of rules in a format, which has to be redirects where an option is set; it
-// is empty where it is not known.
+// readingAs is Reading for rules in a format, which may be empty if it is not known. If an option
+// is set, it must be redirects.
 func (o *RedirectsOptions) readingAs(format rulefile.Format) (rulefile.Reading, error) {
 	for _, option := range o.all() {
 		if option.isSet && format != rulefile.Redirects && format != "" {
@@ -78,13 +78,13 @@ func (o *RedirectsOptions) all() []redirectsOption {
 	}}
 }
 
-// misplaced is the error of an option that stands with another format.
+// misplaced is the error of an option with another format.
 func (o *redirectsOption) misplaced(format rulefile.Format) error {
 	return fmt.Errorf("%s is for the format redirects, and these rules are read as %s; "+
 		"leave %s out, or write format redirects", o.Name, format, o.Name)
 }
 
-// block returns the options for the Caddyfile. The format is written, or told by a name.
+// block returns the options for the Caddyfile. The format is written, or the name tells it.
 func (o *RedirectsOptions) block(format, name *string) []BlockOption {
 	var options []BlockOption
 	for _, option := range o.all() {
@@ -102,7 +102,7 @@ func (o *RedirectsOptions) block(format, name *string) []BlockOption {
 	return options
 }
 
-// parseUnsupported returns what a word says of lines without an equivalent: error or skip.
+// parseUnsupported parses the option for lines without an equivalent: error or skip.
 func parseUnsupported(word string) (skip bool, err error) {
 	switch word {
 	case "error", "skip":
@@ -112,8 +112,7 @@ func parseUnsupported(word string) (skip bool, err error) {
 		"the two words, not %q", word)
 }
 
-// parseHosts returns names of hosts as [rulefile.Reading] has them. The error names all that are
-// none.
+// parseHosts parses host names for [rulefile.Reading]. The error names all that are invalid.
 func parseHosts(names []string) (hosts []string, err error) {
 	var wrong []string
 	for _, name := range names {

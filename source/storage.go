@@ -23,9 +23,9 @@ func init() {
 	caddy.RegisterModule(new(Storage))
 }
 
-// Storage reads rules from an entry of Caddy's storage, which every Caddy of a fleet may share,
-// and again when the entry changes. An entry that is missing, or does not hold good rules, changes
-// nothing: the rules from before go on serving.
+// Storage reads rules from an entry of Caddy's storage, which a whole fleet may share, and again
+// when the entry changes. An entry that is missing or has invalid rules changes nothing: the old
+// rules go on serving.
 type Storage struct {
 	// The entry's key, such as `shortlink/links.json`.
 	Key string `json:"key,omitempty"`
@@ -109,7 +109,7 @@ func (s *Storage) beside(key string) func(context.Context) ([]byte, error) {
 	return func(ctx context.Context) ([]byte, error) { return s.load(ctx, key) }
 }
 
-// open passes the entry to use.
+// open calls use with the entry.
 func (s *Storage) open(ctx context.Context, use func(io.Reader) error) error {
 	b, err := s.load(ctx, s.Key)
 	if err != nil {
@@ -118,7 +118,7 @@ func (s *Storage) open(ctx context.Context, use func(io.Reader) error) error {
 	return use(bytes.NewReader(b))
 }
 
-// storageLimit is how long a storage may take to answer, which is often one behind a network.
+// storageLimit is how long a storage may take to answer; it is often behind a network.
 const storageLimit = 10 * time.Second
 
 func (s *Storage) load(ctx context.Context, key string) ([]byte, error) {
@@ -134,7 +134,7 @@ func (s *Storage) load(ctx context.Context, key string) ([]byte, error) {
 	return b, plainly(err)
 }
 
-// String returns the entry's key, and that it is one of a storage.
+// String returns "storage" and the entry's key.
 func (s *Storage) String() string { return "storage " + s.Key }
 
 // Read reads the entry.
@@ -143,23 +143,23 @@ func (s *Storage) Read(ctx context.Context, add func(resolver.Rule)) (version st
 	return version, err
 }
 
-// Locate passes the rules with their places, if they have not changed; see [Annotated].
+// Locate passes the rules with their lines, if they have not changed; see [Annotated].
 func (s *Storage) Locate(
 	ctx context.Context, version string, seen func(resolver.Rule),
 ) (isThere bool) {
 	return s.content.locate(ctx, version, seen)
 }
 
-// Remarks returns what the last reading has said beside the rules; see [Annotated].
+// Remarks returns the remarks of the last reading; see [Annotated].
 func (s *Storage) Remarks() Remarks { return Remarks{s.expected, s.content.warnings} }
 
 // AllowsEmpty reports whether the entry may lose all its rules; see [Emptiable].
 func (s *Storage) AllowsEmpty() bool { return s.AllowEmpty }
 
-// Reach tells since when the entry cannot be read; see [Observed].
+// Reach returns whether the entry can be read; see [Observed].
 func (s *Storage) Reach() *Reachability { return &s.content.reach }
 
-// Watch reads the entry again and again: not every storage knows when its entries change.
+// Watch polls the entry: not every storage knows when its entries change.
 func (s *Storage) Watch(ctx context.Context, version string, changed func()) {
 	s.content.seen.begin(version)
 	s.content.seen.poll(ctx, s.every, s.content.state, changed)
@@ -168,8 +168,8 @@ func (s *Storage) Watch(ctx context.Context, version string, changed func()) {
 // Writable returns why the entry cannot be edited, or nil.
 func (s *Storage) Writable() error { return s.content.writable() }
 
-// Edit stores the entry with the edit made, under the storage's lock for it: servers that share
-// it edit it one after the other.
+// Edit stores the edited entry under the storage's lock for it, so that servers that share it edit
+// it one after the other.
 func (s *Storage) Edit(
 	ctx context.Context, version string, edit rulefile.Edit,
 ) (newVersion string, err error) {
@@ -185,7 +185,7 @@ func (s *Storage) Edit(
 	read := func(_ context.Context, use func(io.Reader) error) error {
 		return use(bytes.NewReader(old))
 	}
-	w, err := s.content.planRewrite(ctx, read, version, edit)
+	w, err := s.content.planEdit(ctx, read, version, edit)
 	if err != nil {
 		return "", err
 	}
@@ -198,7 +198,7 @@ func (s *Storage) Edit(
 	if err := w.check(bytes.NewReader(edited.Bytes()), digest); err != nil {
 		return "", err
 	}
-	newVersion, err = w.place(func() error {
+	newVersion, err = w.install(func() error {
 		return doBounded(ctx, s.calls, func(ctx context.Context) error {
 			return s.storage.Store(ctx, s.Key, edited.Bytes())
 		})
@@ -209,17 +209,17 @@ func (s *Storage) Edit(
 	return newVersion, err
 }
 
-// lock waits until no other server edits the entry, but not for ever.
+// lock waits until no other server edits the entry, up to a limit.
 func (s *Storage) lock(ctx context.Context) (func(), error) {
 	name := s.Key + ".edit"
-	ctx, cancel := context.WithCancel(ctx) // some storages hold a lock as long as this lasts
+	ctx, cancel := context.WithCancel(ctx) // some storages hold a lock only while this lasts
 	unlock := func() {
 		_ = doBounded(context.WithoutCancel(ctx), s.calls, func(ctx context.Context) error {
-			return s.storage.Unlock(ctx, name) // else it runs out
+			return s.storage.Unlock(ctx, name) // otherwise the lock expires
 		})
 		cancel()
 	}
-	var decided atomic.Bool // whether the lock is this edit's, or nobody waits for it any more
+	var decided atomic.Bool // the lock is this edit's, or nobody waits for it any more
 	err := doBounded(ctx, newBoundedCalls(lockLimit), func(context.Context) error {
 		if err := s.storage.Lock(ctx, name); err != nil {
 			return err
@@ -270,7 +270,7 @@ func (s *Storage) unmarshalStorage(d *caddyfile.Dispenser) error {
 		return err
 	}
 	if _, ok := module.(caddy.StorageConverter); !ok {
-		return d.Errf("%s is no storage", name)
+		return d.Errf("%s is not a storage", name)
 	}
 	s.StorageRaw = caddyconfig.JSONModuleObject(module, "module", name, nil)
 	return nil

@@ -60,7 +60,7 @@ func TestAnEntryIsHeldToWhatLiesBesideIt(t *testing.T) {
 	s := followStorage(t, "minisign "+public.String()+"\n expect expect.json")
 
 	storeSigned(before, evil, `{}`)
-	s.Logged(t, 1, "its signature is none of this content")
+	s.Logged(t, 1, "its signature does not match this content")
 	storeSigned(after, after, `{"/a": "https://old.example"}`)
 	s.Logged(t, 1, "expect /a https://old.example: it is https://new.example/")
 	if got := s.Get(t, "/a").Location(); got != "302 https://old.example/" {

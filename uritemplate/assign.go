@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// assignment finds which items of a span each variable of an expression takes, where taking them
-// one by one has missed it. It looks at each item once for each variable: what a variable can have
-// made is told item by item.
+// assignment shares the items of a span among the variables of an expression. It is needed if bind
+// finds nothing. It looks at each item once for each variable.
 //
 //	items      k=1   k2=2   x
 //	b          .     .      .       from 0 it reaches 0: b is undefined
@@ -17,13 +16,13 @@ type assignment struct {
 	expression *Expression
 	items      []string
 	separator  byte
-	// from is, for each variable and each number of items up to and with it, the number of items in
-	// front of those that it takes, or -1 where it cannot come there.
+	// from has, for each variable and each end of its items, where its items start, or -1 if they
+	// cannot end there.
 	from [][]int
 }
 
-// assign gives the variables of the expression their parts of a span behind its first character, if
-// there is a way.
+// assign sets the variables of the expression to their parts of a span, without the first character
+// of the expression. It reports whether there is a way.
 func (e *Expression) assign(span string, found []Value) bool {
 	separator := e.Operator.Separator()
 	a := assignment{expression: e, items: strings.Split(span, string(separator)), separator: separator}
@@ -46,13 +45,13 @@ func (e *Expression) assign(span string, found []Value) bool {
 	return true
 }
 
-// reach returns up to where items are taken with another variable: none by it, where it is
-// undefined, or those behind what was reached before that it can have made.
+// reach returns the places that are reached with another variable. If it is undefined, they are those
+// before. If not, it consumes the following items that it can have made.
 func (a *assignment) reach(v *Variable, before []bool) []bool {
 	from := make([]int, len(before))
 	reached := make([]bool, len(before))
-	text, list, pairs := -1, -1, -1 // where a value of a kind can have begun
-	pair := -1                      // the last item that pairs cannot do without
+	text, list, pairs := -1, -1, -1 // where a value of a kind can have started
+	pair := -1                      // the last item that is a pair
 	for end := range before {
 		from[end] = -1
 		if end > 0 {
@@ -86,11 +85,11 @@ func (a *assignment) reach(v *Variable, before []bool) []bool {
 	return reached
 }
 
-// begin returns where a value of a kind can have begun that takes the item in front of end, or -1:
-// where it did before, if it can be of more than one item, or there.
-func (a *assignment) begin(begun, end int, before []bool, takes, single bool) int {
+// begin returns where a value can have started that ends at end, or -1. It starts at the last item,
+// or at begun unless the value is a single item. fits tells that the last item can belong to it.
+func (a *assignment) begin(begun, end int, before []bool, fits, single bool) int {
 	switch {
-	case !takes:
+	case !fits:
 		return -1
 	case before[end-1]:
 		return end - 1
@@ -113,7 +112,7 @@ func (a *assignment) isSingle(v *Variable) bool {
 	return operator == Path || operator.Named() || operator == Simple && v.Prefix > 0
 }
 
-// isText reports whether an item can be of a value that is not exploded.
+// isText reports whether an item can belong to a value that is not exploded.
 func (a *assignment) isText(v *Variable, item string) bool {
 	operator := a.expression.Operator
 	switch {
@@ -141,15 +140,15 @@ func (a *assignment) isMember(v *Variable, item string) bool {
 	return strings.IndexByte(item, '=') < 0
 }
 
-// isPair reports whether an item shows that exploded pairs stand there.
+// isPair reports whether an item can only be one of exploded pairs.
 func (a *assignment) isPair(item string) bool {
 	operator := a.expression.Operator
 	return !operator.AllowsReserved() && strings.IndexByte(item, ',') < 0 &&
 		(operator == Parameter || strings.IndexByte(item, '=') >= 0)
 }
 
-// isInPairs reports whether an item can be one of exploded pairs, or a part of one where names and
-// values can hold the separator.
+// isInPairs reports whether an item can be one of exploded pairs. It can be a part of one if names
+// and values may contain the separator.
 func (a *assignment) isInPairs(item string) bool {
 	return a.isPair(item) || a.expression.Operator == Label && strings.IndexByte(item, ',') < 0
 }
@@ -163,7 +162,7 @@ func (a *assignment) fits(v *Variable, start, end int) bool {
 	return prefixLength(text, v.Prefix, true) == len(text)
 }
 
-// set sets the value of a variable that takes the items between two places.
+// set sets the value of a variable to the items between two places.
 func (a *assignment) set(v *Variable, start, end int, found []Value) {
 	items := a.items[start:end]
 	span := strings.Join(items, string(a.separator))

@@ -2,7 +2,7 @@ package uritemplate
 
 import "strings"
 
-// bind gives the variables of the expression their parts of a span that is not empty.
+// bind sets the variables of the expression to their parts of a span, which is not empty.
 func (e *Expression) bind(span string, found []Value) bool {
 	if first := e.Operator.First(); first != 0 {
 		if span[0] != first {
@@ -18,7 +18,7 @@ func (e *Expression) bind(span string, found []Value) bool {
 	return true
 }
 
-// bindByChoice is bind for what bind does not find.
+// bindByChoice is bind, but it also finds values that bind misses.
 func (e *Expression) bindByChoice(span string, found []Value) bool {
 	if first := e.Operator.First(); first != 0 {
 		if span[0] != first {
@@ -48,7 +48,7 @@ func (it *items) next() string {
 	return item
 }
 
-// count returns how many items there still are.
+// count returns the number of items that are left.
 func (it *items) count() int {
 	if !it.more {
 		return 0
@@ -65,8 +65,8 @@ func (it *items) take(n int) string {
 	return span[:length]
 }
 
-// bindUnnamed gives each variable an item. An exploded one gets as many as the others leave, and
-// the last one all that is left.
+// bindUnnamed sets each variable to an item. An exploded one gets as many as the others leave, and
+// the last one the rest.
 func (e *Expression) bindUnnamed(it *items, found []Value) {
 	for i := range e.Variables {
 		v, behind := &e.Variables[i], len(e.Variables)-1-i
@@ -84,8 +84,8 @@ func (e *Expression) bindUnnamed(it *items, found []Value) {
 	}
 }
 
-// value returns the value of a variable that is not exploded. It is a list if it has commas, which
-// its operator emits between members alone.
+// value returns the value of a variable that is not exploded. It is a list if it has commas,
+// because the operator emits them only between members.
 func (e *Expression) value(item string) Value {
 	if !e.Operator.AllowsReserved() && strings.IndexByte(item, ',') >= 0 {
 		return RawList(strings.Split(item, ",")...)
@@ -93,8 +93,8 @@ func (e *Expression) value(item string) Value {
 	return Raw(item)
 }
 
-// explode returns the value of an exploded variable: pairs where the operator emits "=" between
-// names and values alone.
+// explode returns the value of an exploded variable. A "=" means pairs if the operator emits it
+// only between names and values.
 func (e *Expression) explode(span string) Value {
 	separator := e.Operator.Separator()
 	first, _, _ := strings.Cut(span, string(separator))
@@ -117,7 +117,7 @@ func (e *Expression) explodePairs(span string) Value {
 	return RawPairs(namesAndValues...)
 }
 
-// cutPair cuts a value, which can hold the separator of labels, off the pairs behind it.
+// cutPair cuts a value from the pairs after it. It may contain the separator of labels.
 func cutPair(span string, separator byte) (value, rest string, more bool) {
 	next := strings.IndexByte(span, '=')
 	if next < 0 {
@@ -125,13 +125,13 @@ func cutPair(span string, separator byte) (value, rest string, more bool) {
 	}
 	end := strings.LastIndexByte(span[:next], separator)
 	if end < 0 {
-		return span, "", false // which the proof refuses, as no value holds a "="
+		return span, "", false // the proof refuses it: no value has a "="
 	}
 	return span[:end], span[end+1:], true
 }
 
-// set sets the value of a variable. Where it has one from another place, the one that no prefix has
-// cut counts, or the longer one; whether it fits both places, the proof shows.
+// set sets the value of a variable. If it already has one from another place, a value without a
+// prefix wins, and else the longer one. The proof shows whether it fits both places.
 func (v *Variable) set(found []Value, value Value) {
 	old := &found[v.Slot]
 	if old.kind == undefined || v.Prefix == 0 || len(value.text) > len(old.text) {
@@ -139,7 +139,7 @@ func (v *Variable) set(found []Value, value Value) {
 	}
 }
 
-// bindNamed gives each variable the items that have its name, in the order of the variables.
+// bindNamed sets each variable to the items with its name, in the order of the variables.
 func (e *Expression) bindNamed(it *items, found []Value) bool {
 	for i := range e.Variables {
 		v := &e.Variables[i]
@@ -166,8 +166,8 @@ func (it *items) name() string {
 	return it.rest
 }
 
-// bindExploded gives an exploded variable the items that have its name, as a list. If there are
-// none, it gets those that have no later variable's name, as pairs.
+// bindExploded sets an exploded variable to the items with its name, as a list. If there are none,
+// it gets the items without the name of a later variable, as pairs.
 func (e *Expression) bindExploded(i int, it *items, found []Value) {
 	v := &e.Variables[i]
 	var members []string
@@ -188,7 +188,7 @@ func (e *Expression) bindExploded(i int, it *items, found []Value) {
 	}
 }
 
-// isNamed reports whether one of the variables has a name.
+// isNamed reports whether one of the variables has this name.
 func isNamed(variables []Variable, name string) bool {
 	for i := range variables {
 		if variables[i].Name == name {

@@ -13,7 +13,7 @@ func (s byteSet) union(t byteSet) byteSet {
 	return byteSet{s[0] | t[0], s[1] | t[1], s[2] | t[2], s[3] | t[3]}
 }
 
-// bytes returns all bytes that expansions of the expression can hold.
+// bytes returns all bytes that expansions of the expression can contain.
 func (e *Expression) bytes() (s byteSet) {
 	allowed := unreserved
 	if e.Operator.AllowsReserved() {
@@ -45,7 +45,7 @@ func (e *Expression) hasExploded() bool {
 	return false
 }
 
-// starts returns the bytes that expansions of the parts can begin with.
+// starts returns the first bytes of all expansions of the parts.
 func starts(parts []Part) (s byteSet) {
 	for _, part := range parts {
 		if part.Expression == nil {
@@ -61,7 +61,7 @@ func starts(parts []Part) (s byteSet) {
 	return s
 }
 
-// ends returns the bytes that expansions of the parts can end with.
+// ends returns the last bytes of all expansions of the parts.
 func ends(parts []Part) (s byteSet) {
 	for i := len(parts) - 1; i >= 0; i-- {
 		if literal := parts[i].Literal; parts[i].Expression == nil {

@@ -34,7 +34,7 @@ func makeClasses() (t [256]class) {
 	}
 	for c := range 128 {
 		if t[c]&(unreserved|reserved) != 0 {
-			t[c] |= literal // all others are excluded by RFC 6570 2.1, but "'", by its erratum
+			t[c] |= literal // RFC 6570 2.1 excludes all others; "'" is allowed by an erratum
 		}
 	}
 	return t
@@ -42,12 +42,12 @@ func makeClasses() (t [256]class) {
 
 func hasClass(c byte, k class) bool { return classes[c]&k != 0 }
 
-// isTriplet reports whether a percent-encoded octet stands at i.
+// isTriplet reports whether there is a percent-encoded octet at i.
 func isTriplet[T string | []byte](s T, i int) bool {
 	return i+2 < len(s) && s[i] == '%' && hasClass(s[i+1], hexDigit) && hasClass(s[i+2], hexDigit)
 }
 
-// octet returns what a triplet stands for.
+// octet decodes the triplet at i.
 func octet[T string | []byte](s T, i int) byte { return digit(s[i+1])<<4 | digit(s[i+2]) }
 
 func digit(c byte) byte {

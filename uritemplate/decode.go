@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Decoded returns a raw value as data, with its percent-encoded triplets decoded once. The result
-// is no UTF-8 where ok is false.
+// Decoded returns a raw value as data, with its percent-encoded triplets decoded once. ok is false
+// if the result is not UTF-8.
 func (v Value) Decoded() (decoded Value, ok bool) {
 	if !v.raw {
 		return v, true
@@ -42,9 +42,9 @@ func decodeText(s string) (text string, ok bool) {
 	return string(b), utf8.Valid(b)
 }
 
-// Cooked finds the values of a URI as data: decoded once. There are none where [Matcher.Match]
-// finds none, where a value is no UTF-8, and where what is expanded from the values would not match
-// with the same values again: there they would not say what the URI does.
+// Cooked finds the values of a URI as data, decoded once. ok is false if [Matcher.Match] finds
+// none, or a value is not UTF-8, or the expansion of the values does not match with the same values
+// again. In the last case they would not mean the same as the URI.
 func (m *Matcher) Cooked(uri string) (values []Value, ok bool) {
 	values, ok = m.decoded(uri)
 	if !ok {

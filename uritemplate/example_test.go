@@ -43,5 +43,5 @@ func ExampleTemplate_Matcher() {
 	_, err = template.Matcher()
 	fmt.Println(err)
 	// Output:
-	// template "{a}-{b}" cannot be matched, as the expressions at bytes 1 and 5 could share what is between them in more ways than one: both take 'a'; put a character between them that one of them does not take
+	// template "{a}-{b}" is ambiguous: the expressions at bytes 1 and 5 both accept 'a'; put a character between them that one of them does not accept
 }

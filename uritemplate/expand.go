@@ -5,16 +5,17 @@ import (
 	"unicode/utf8"
 )
 
-// PrefixError is the error of a variable with a prefix whose value is no string (RFC 6570 2.4.1).
+// PrefixError is the error of a variable with a prefix whose value is not a string (RFC 6570
+// 2.4.1).
 type PrefixError struct{ Name string }
 
 // Error returns the message.
 func (e *PrefixError) Error() string {
-	return fmt.Sprintf("the variable %s has a prefix, which its value has to be a string for", e.Name)
+	return fmt.Sprintf("variable %s: a prefix modifier needs a string value", e.Name)
 }
 
-// AppendExpand appends the expansion of the template to dst (RFC 6570 3). Values are by slot; one
-// that is missing at the end is undefined. Nothing is allocated where dst has room. The error is a
+// AppendExpand appends the expansion of the template to dst (RFC 6570 3). Values are by slot;
+// missing ones at the end are undefined. Nothing is allocated if dst has room. The error is a
 // [*PrefixError].
 func (t *Template) AppendExpand(dst []byte, values []Value) ([]byte, error) {
 	for i := range t.parts {
@@ -68,10 +69,10 @@ func (e *Expression) appendExpand(dst []byte, values []Value) ([]byte, error) {
 type writer struct {
 	dst      []byte
 	operator Operator
-	next     byte // what to write in front of the next value, 0 for nothing
+	next     byte // to write before the next value; 0 for nothing
 }
 
-// begin writes what stands in front of a value.
+// begin writes the character before a value.
 func (w *writer) begin() {
 	if w.next != 0 {
 		w.dst = append(w.dst, w.next)
@@ -79,7 +80,7 @@ func (w *writer) begin() {
 	w.next = w.operator.Separator()
 }
 
-// name writes the name of a value, and what stands between them.
+// name writes the name of a value, and the character between them.
 func (w *writer) name(name string, empty bool) {
 	w.dst = append(w.dst, name...)
 	if empty {
@@ -140,11 +141,11 @@ func (w *writer) exploded(v *Variable, value *Value) {
 	}
 }
 
-// encoded writes a string, of which what the operator may not emit is percent-encoded.
+// encoded writes a string, and percent-encodes the characters that the operator may not emit.
 func (w *writer) encoded(s string, raw bool) { w.dst = w.operator.appendEncoded(w.dst, s, raw) }
 
 // AppendRaw appends a part of a URI as the operator emits it. Its percent-encoded triplets stay as
-// they are, and what the operator may not emit is encoded.
+// they are, and characters that the operator may not emit are encoded.
 func (o Operator) AppendRaw(dst []byte, part string) []byte {
 	return o.appendEncoded(dst, part, true)
 }
@@ -154,7 +155,7 @@ func (o Operator) appendEncoded(dst []byte, s string, raw bool) []byte {
 	if o.AllowsReserved() {
 		allowed, triplets = unreserved|reserved, true
 	}
-	start := 0 // of what is copied as it is
+	start := 0 // of the run that is copied unchanged
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		if classes[c]&allowed != 0 || triplets && isTriplet(s, i) {
@@ -167,8 +168,8 @@ func (o Operator) appendEncoded(dst []byte, s string, raw bool) []byte {
 	return append(dst, s[start:]...)
 }
 
-// prefixLength returns how many bytes the first n characters of s take. Where triplets stay as they
-// are, those of one character are one.
+// prefixLength returns the length of the first n characters of s. With triplets, those of a
+// character count as one.
 func prefixLength(s string, n int, triplets bool) int {
 	at := 0
 	for ; n > 0 && at < len(s); n-- {
@@ -182,8 +183,7 @@ func prefixLength(s string, n int, triplets bool) int {
 	return at
 }
 
-// encodedCharacter returns the length of the triplets that a string begins with, as many as make
-// one character.
+// encodedCharacter returns the length of the triplets of the first character of s.
 func encodedCharacter(s string) int {
 	var bytes [utf8.UTFMax]byte
 	n := 0

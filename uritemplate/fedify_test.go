@@ -18,7 +18,7 @@ type fedifyCase struct {
 // otherwise are the cases that are answered otherwise here, and why.
 var otherwise = map[int]string{
 	281: `"'" is a literal, by RFC 6570's erratum and the official suite`,
-	436: "%GZ is no part of a URI; Fedify's lenient mode takes it",
+	436: "%GZ is not allowed in a URI; Fedify's lenient mode accepts it",
 	521: "pairs can have a name twice, where a JavaScript object cannot",
 	431: "the other bytes that are expected are those of an encoder that leaves triplets in data",
 }

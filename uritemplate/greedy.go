@@ -2,8 +2,8 @@ package uritemplate
 
 import "strings"
 
-// greedyLength returns how much of rest the i-th part takes; it could take as much as most. It ends
-// in front of the literal behind it: the last place of that if it is the last part, else the first.
+// greedyLength returns how much of rest the i-th part matches, at most most. It ends before the
+// next literal: at the last place of the literal if that is the last part, else at the first place.
 func (m *Matcher) greedyLength(i int, rest string, most int) int {
 	parts := m.template.parts
 	next := i + 1

@@ -2,17 +2,17 @@ package uritemplate
 
 import "fmt"
 
-// Matcher finds the values that a template makes a URI of. It is immutable and safe for concurrent
-// use.
+// Matcher finds the values with which a template expands to a URI. It is immutable and safe for
+// concurrent use.
 type Matcher struct {
 	template *Template
-	takes    []byteSet // of each part that is an expression
-	// pivot is the expression that takes what the parts around it leave; len(parts) for none.
+	accepts  []byteSet // by part; empty for literals
+	// pivot is the expression that matches the rest between the other parts; len(parts) for none.
 	pivot int
-	// greedy lets expressions take as much as they can where that is not settled otherwise.
+	// greedy lets expressions match as much as they can if nothing else decides it.
 	greedy bool
-	// hasChoice is set where an expression can have values of which taking items one by one finds
-	// none.
+	// hasChoice is set if bind can miss the values of an expression, so that bindByChoice is
+	// needed.
 	hasChoice bool
 }
 
@@ -20,41 +20,39 @@ type Matcher struct {
 // it ends.
 type AmbiguityError struct {
 	Template string
-	// First and Second are the places, in bytes, of two expressions that could take the same
+	// First and Second are the places, in bytes, of two expressions that accept the same
 	// characters.
 	First, Second int
-	// Character is one that both could take.
+	// Character is one of these.
 	Character byte
 }
 
 // Error returns the reason.
 func (e *AmbiguityError) Error() string {
-	return fmt.Sprintf("template %q cannot be matched, as the expressions at bytes %d and %d could "+
-		"share what is between them in more ways than one: both take %q; put a character between "+
-		"them that one of them does not take", e.Template, e.First+1, e.Second+1, e.Character)
+	return fmt.Sprintf("template %q is ambiguous: the expressions at bytes %d and %d both accept %q; "+
+		"put a character between them that one of them does not accept",
+		e.Template, e.First+1, e.Second+1, e.Character)
 }
 
-// Matcher returns a matcher. The error is an [*AmbiguityError] for a template of which the
-// literals, and the characters that the operators emit, do not settle where each expression begins
-// and ends.
+// Matcher returns a matcher. The error is an [*AmbiguityError] if the literals, and the characters
+// that operators emit, do not decide where each expression begins and ends.
 //
-// Expressions are settled from the left as long as none takes a character that can follow it, and
-// from the right as long as none takes a character that can stand in front of it; the one that is
-// left between them takes the rest.
+// From the left, an expression is clear if it accepts no character that can follow it. From the
+// right, it is clear if it accepts no character that can precede it. One expression between them
+// may be left, and matches the rest.
 func (t *Template) Matcher() (*Matcher, error) {
 	m := t.newMatcher()
 	for i := m.pivot + 1; i < len(t.parts); i++ {
-		if t.parts[i].Expression != nil && ends(t.parts[:i]).overlaps(m.takes[i]) {
-			return nil, t.ambiguity(m.pivot, i, m.takes[i])
+		if t.parts[i].Expression != nil && ends(t.parts[:i]).overlaps(m.accepts[i]) {
+			return nil, t.ambiguity(m.pivot, i, m.accepts[i])
 		}
 	}
 	return m, nil
 }
 
-// GreedyMatcher returns a matcher that any template has. Where it is not settled which of several
-// expressions takes a character, the first of them takes as much as it can, up to the first place
-// where the literal behind it stands. What it finds is proved, too, but it can miss what there is
-// to find.
+// GreedyMatcher returns a matcher for any template. If several expressions accept a character, the
+// first of them matches as much as it can, up to the first place of the next literal. The values
+// are proved, too, but a match can be missed.
 func (t *Template) GreedyMatcher() *Matcher {
 	m, err := t.Matcher()
 	if err != nil {
@@ -65,29 +63,29 @@ func (t *Template) GreedyMatcher() *Matcher {
 }
 
 func (t *Template) newMatcher() *Matcher {
-	m := &Matcher{template: t, takes: make([]byteSet, len(t.parts)), pivot: len(t.parts)}
+	m := &Matcher{template: t, accepts: make([]byteSet, len(t.parts)), pivot: len(t.parts)}
 	for i, part := range t.parts {
 		if part.Expression == nil {
 			continue
 		}
-		m.takes[i] = part.Expression.bytes()
+		m.accepts[i] = part.Expression.bytes()
 		m.hasChoice = m.hasChoice || len(part.Expression.Variables) > 1 ||
 			part.Expression.Variables[0].Explode
-		if m.pivot == len(t.parts) && starts(t.parts[i+1:]).overlaps(m.takes[i]) {
+		if m.pivot == len(t.parts) && starts(t.parts[i+1:]).overlaps(m.accepts[i]) {
 			m.pivot = i
 		}
 	}
 	return m
 }
 
-// ambiguity returns the error of two expressions, of which the second takes some bytes.
-func (t *Template) ambiguity(first, second int, takes byteSet) error {
+// ambiguity returns the error of two expressions, of which the second accepts some bytes.
+func (t *Template) ambiguity(first, second int, accepts byteSet) error {
 	e := &AmbiguityError{
 		Template: t.source, First: t.parts[first].Offset, Second: t.parts[second].Offset,
 	}
 	others := t.parts[first].Expression.bytes()
 	for _, c := range []byte("a.,-/?&;=#") {
-		if takes.has(c) && others.has(c) {
+		if accepts.has(c) && others.has(c) {
 			e.Character = c
 			break
 		}
@@ -95,22 +93,22 @@ func (t *Template) ambiguity(first, second int, takes byteSet) error {
 	return e
 }
 
-// Match finds the values of a URI, by slot, in the memory of values if they fit. All are raw.
-// Expanding the template with them gives uri again, or ok is false. Variables of an expression take
-// one value each, in their order, the last one what is left.
+// Match finds the values of a URI, by slot, and reuses the memory of values. All are raw. Expanding
+// the template with them gives uri again, or ok is false. Variables of an expression get one value
+// each, in their order, and the last one the rest.
 func (m *Matcher) Match(uri string, values []Value) (found []Value, ok bool) {
 	parts := m.template.parts
 	if len(parts) > 0 && parts[0].Expression == nil && !hasPrefix(uri, parts[0].Literal) {
 		return nil, false
 	}
-	if found, ok = m.try(uri, values, (*Expression).bind); ok || !m.hasChoice {
+	if found, ok = m.matchBy(uri, values, (*Expression).bind); ok || !m.hasChoice {
 		return found, ok
 	}
-	return m.try(uri, values, (*Expression).bindByChoice)
+	return m.matchBy(uri, values, (*Expression).bindByChoice)
 }
 
-// try finds values in a way to bind an expression, and proves them.
-func (m *Matcher) try(
+// matchBy finds values with one of the two ways to bind an expression, and proves them.
+func (m *Matcher) matchBy(
 	uri string, values []Value, bind func(e *Expression, span string, found []Value) bool,
 ) (found []Value, ok bool) {
 	found = values[:0]
@@ -127,7 +125,7 @@ func (m *Matcher) try(
 
 func hasPrefix(s, prefix string) bool { return len(s) >= len(prefix) && s[:len(prefix)] == prefix }
 
-// bind gives all variables their parts of a URI, as far as it can be the template's.
+// bind sets all variables to their parts of a URI. It reports whether the template can match.
 func (m *Matcher) bind(
 	uri string, found []Value, bind func(e *Expression, span string, found []Value) bool,
 ) bool {
@@ -158,7 +156,7 @@ func (m *Matcher) bindPart(
 	return e == nil || span == "" || bind(e, span, found)
 }
 
-// lengthOf returns how much of rest, which begins with it, the i-th part takes, or -1.
+// lengthOf returns how much of the beginning of rest the i-th part matches, or -1.
 func (m *Matcher) lengthOf(i int, rest string) int {
 	part := &m.template.parts[i]
 	switch {
@@ -174,7 +172,7 @@ func (m *Matcher) lengthOf(i int, rest string) int {
 		return 0
 	}
 	n := 0
-	for n < len(rest) && m.takes[i].has(rest[n]) {
+	for n < len(rest) && m.accepts[i].has(rest[n]) {
 		n++
 	}
 	if m.greedy {
@@ -183,7 +181,7 @@ func (m *Matcher) lengthOf(i int, rest string) int {
 	return n
 }
 
-// startOf returns where the i-th part, which ends s, begins in it, or -1.
+// startOf returns the start of the i-th part, which ends at the end of s, or -1.
 func (m *Matcher) startOf(i int, s string) int {
 	part := &m.template.parts[i]
 	if part.Expression == nil {
@@ -194,7 +192,7 @@ func (m *Matcher) startOf(i int, s string) int {
 		return start
 	}
 	start := len(s)
-	for start > 0 && m.takes[i].has(s[start-1]) {
+	for start > 0 && m.accepts[i].has(s[start-1]) {
 		start--
 	}
 	return start

@@ -15,7 +15,7 @@ const (
 	Continuation Operator = '&'
 )
 
-// First returns the character that an expression begins with if anything is defined, 0 for none.
+// First returns the first character of an expansion that is not empty, or 0 for none.
 func (o Operator) First() byte {
 	if o == Simple || o == Reserved {
 		return 0
@@ -23,7 +23,7 @@ func (o Operator) First() byte {
 	return byte(o)
 }
 
-// Separator returns what stands between values.
+// Separator returns the character between values.
 func (o Operator) Separator() byte {
 	switch o {
 	case Label, Path, Parameter:
@@ -34,13 +34,13 @@ func (o Operator) Separator() byte {
 	return ','
 }
 
-// Named reports whether values stand behind their names.
+// Named reports whether values follow their names.
 func (o Operator) Named() bool { return o == Parameter || o == Query || o == Continuation }
 
-// AllowsReserved reports whether values may hold reserved characters and percent-encoded triplets.
+// AllowsReserved reports whether values may contain reserved characters and triplets.
 func (o Operator) AllowsReserved() bool { return o == Reserved || o == Fragment }
 
-// ifEmpty is what stands behind the name of an empty value.
+// ifEmpty returns the text after the name of an empty value.
 func (o Operator) ifEmpty() string {
 	if o == Parameter {
 		return ""

@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// SyntaxError says what keeps a template from being one.
+// SyntaxError is the error of a template that is not valid.
 type SyntaxError struct {
-	// Template is what was parsed.
+	// Template is the whole template.
 	Template string
-	// Offset is where it is wrong, in bytes.
+	// Offset is the place of the error, in bytes.
 	Offset int
 	// Message says what is wrong, and what to write instead.
 	Message string
@@ -23,7 +23,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("template %q, at byte %d: %s", e.Template, e.Offset+1, e.Message)
 }
 
-// MaxPrefix is the longest prefix that a variable can have (RFC 6570 2.4.1).
+// MaxPrefix is the largest prefix of a variable (RFC 6570 2.4.1).
 const MaxPrefix = 9999
 
 // Parse parses a template (RFC 6570 2). The error is a [*SyntaxError].
@@ -66,7 +66,7 @@ func (p *parser) literal() error {
 	return nil
 }
 
-// character takes in a character of a literal, as it stands in URIs.
+// character parses a character of a literal, and appends it as URIs have it.
 func (p *parser) character(text []byte) ([]byte, error) {
 	c := p.s[p.at]
 	switch {
@@ -81,11 +81,11 @@ func (p *parser) character(text []byte) ([]byte, error) {
 	case c == '%':
 		return nil, p.fail(p.at, `a "%%" without two hex digits; write %%25 for a percent sign`)
 	case c < utf8.RuneSelf:
-		return nil, p.fail(p.at, "%q cannot stand in a URI; write it percent-encoded", rune(c))
+		return nil, p.fail(p.at, "%q is not allowed in a URI; write it percent-encoded", rune(c))
 	}
 	r, size := utf8.DecodeRuneInString(p.s[p.at:])
 	if r == utf8.RuneError && size == 1 || unicode.IsControl(r) || isNoncharacter(r) {
-		return nil, p.fail(p.at, "this is no Unicode character; write its bytes percent-encoded")
+		return nil, p.fail(p.at, "not a Unicode character; write its bytes percent-encoded")
 	}
 	for range size {
 		text = appendTriplet(text, p.s[p.at])
@@ -138,7 +138,7 @@ func (p *parser) operator(e *Expression, end int) error {
 		e.Operator = Operator(c)
 		p.at++
 	case strings.IndexByte("=,!@|", c) >= 0:
-		return p.fail(p.at, "the operator %q is reserved; the operators are + # . / ; ? &", rune(c))
+		return p.fail(p.at, "the operator %q is reserved; write one of + # . / ; ? &", rune(c))
 	}
 	return nil
 }
@@ -162,8 +162,8 @@ func (p *parser) variable(end int) (v Variable, err error) {
 	}
 	if p.at < end && p.s[p.at] != ',' {
 		r, _ := utf8.DecodeRuneInString(p.s[p.at:])
-		return v, p.fail(p.at, "%q behind a variable; variables are separated by commas, and have "+
-			"one modifier, \"*\" or \":\" with a number", r)
+		return v, p.fail(p.at, "%q after a variable; separate variables by commas, and write one "+
+			"modifier, \"*\" or \":\" with a number", r)
 	}
 	return v, nil
 }
@@ -189,7 +189,7 @@ func (p *parser) name(end int) (string, error) {
 		break
 	}
 	if afterDot {
-		return "", p.fail(p.at, "the name of a variable belongs here: letters, digits, \"_\" and "+
+		return "", p.fail(p.at, "the name of a variable is missing; write letters, digits, \"_\" and "+
 			"percent-encoded characters, with single dots between them")
 	}
 	return p.s[start:p.at], nil
@@ -206,7 +206,7 @@ func (p *parser) prefix(end int) (int, error) {
 		p.at++
 	}
 	if n == 0 || n > MaxPrefix {
-		return 0, p.fail(start, "a prefix is a number from 1 to %d, without a zero in front", MaxPrefix)
+		return 0, p.fail(start, "a prefix is a number from 1 to %d, without leading zeros", MaxPrefix)
 	}
 	return n, nil
 }

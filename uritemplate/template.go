@@ -9,11 +9,11 @@ type Template struct {
 
 // Part is a literal or an expression.
 type Part struct {
-	// Literal is the text of a literal as it stands in URIs, where it is one.
+	// Literal is the text of a literal as in URIs.
 	Literal string
-	// Expression is set for an expression.
+	// Expression is nil for a literal.
 	Expression *Expression
-	// Offset is where the part stands in the template, in bytes.
+	// Offset is the place of the part in the template, in bytes.
 	Offset int
 }
 
@@ -26,10 +26,10 @@ type Expression struct {
 // Variable is a variable of an expression.
 type Variable struct {
 	Name string
-	// Slot is the place of the variable's value among a template's values. A name that stands twice
-	// has one slot.
+	// Slot is the index of the variable's value among the values. A name that occurs twice has one
+	// slot.
 	Slot int
-	// Prefix is how many characters of a value are taken, 0 for all.
+	// Prefix is the number of characters of a value to expand, 0 for all.
 	Prefix int
 	// Explode makes each member of a list or pair a value of its own.
 	Explode bool

@@ -36,18 +36,18 @@ func TestAMalformedTemplateIsRefusedWithThePlaceAndTheReason(t *testing.T) {
 		"a{b{c}}":   `at byte 4: a "{" inside an expression`,
 		"{}":        "at byte 2: the expression is empty",
 		"{=a}":      "at byte 2: the operator '=' is reserved",
-		"{+}":       "at byte 3: the name of a variable belongs here",
-		"{a,}":      "at byte 4: the name of a variable belongs here",
-		"{a..b}":    "at byte 4: the name of a variable belongs here",
-		"{a.}":      "at byte 4: the name of a variable belongs here",
-		"{a b}":     "at byte 3: ' ' behind a variable",
+		"{+}":       "at byte 3: the name of a variable is missing",
+		"{a,}":      "at byte 4: the name of a variable is missing",
+		"{a..b}":    "at byte 4: the name of a variable is missing",
+		"{a.}":      "at byte 4: the name of a variable is missing",
+		"{a b}":     "at byte 3: ' ' after a variable",
 		"{a:0}":     "at byte 4: a prefix is a number from 1 to 9999",
 		"{a:10000}": "at byte 4: a prefix is a number from 1 to 9999",
-		"{a:1*}":    "at byte 5: '*' behind a variable",
+		"{a:1*}":    "at byte 5: '*' after a variable",
 		"a%2":       `at byte 2: a "%" without two hex digits; write %25`,
-		"a b":       `at byte 2: ' ' cannot stand in a URI`,
-		"a\xff":     "at byte 2: this is no Unicode character",
-		"{é}":       "at byte 2: the name of a variable belongs here",
+		"a b":       `at byte 2: ' ' is not allowed in a URI`,
+		"a\xff":     "at byte 2: not a Unicode character",
+		"{é}":       "at byte 2: the name of a variable is missing",
 	} {
 		_, err := Parse(template)
 		if _, is := errors.AsType[*SyntaxError](err); !is || !strings.Contains(err.Error(), want) {
@@ -215,7 +215,7 @@ func TestATemplateWhoseExpressionsHaveNoClearEndIsNotMatched(t *testing.T) {
 		}
 		wrong, is := errors.AsType[*AmbiguityError](err)
 		isSaid := is && wrong.First < wrong.Second && wrong.Character != 0 &&
-			strings.Contains(err.Error(), "could share")
+			strings.Contains(err.Error(), "is ambiguous")
 		if ambiguous && !isSaid {
 			t.Errorf("%s: got %v", template, err)
 		}

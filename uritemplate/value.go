@@ -19,8 +19,8 @@ const (
 	pairs
 )
 
-// String returns a string: data, of which an operator encodes what it may not emit, percent signs
-// too.
+// String returns a string of data. Operators encode the characters that they may not emit, and
+// percent signs.
 func String(s string) Value { return Value{kind: text, text: s} }
 
 // Raw returns a part of a URI: its percent-encoded triplets stay as they are.
@@ -32,8 +32,8 @@ func List(members ...string) Value { return Value{kind: list, list: members} }
 // RawList returns a list of parts of a URI.
 func RawList(members ...string) Value { return Value{kind: list, list: members, raw: true} }
 
-// Pairs returns pairs of names and values, in turn: an associative array with an order. None is
-// undefined.
+// Pairs returns pairs of names and values, in turn: an ordered associative array. Without pairs it
+// is undefined.
 func Pairs(namesAndValues ...string) Value { return Value{kind: pairs, list: namesAndValues} }
 
 // RawPairs returns pairs of parts of a URI.
@@ -46,11 +46,11 @@ func (v Value) Defined() bool {
 	return v.kind == text || v.kind != undefined && len(v.list) > 0
 }
 
-// Text returns the string of a value that is one.
+// Text returns the text of a string. ok is false for other values.
 func (v Value) Text() (s string, ok bool) { return v.text, v.kind == text }
 
-// Members returns the members of a list.
+// Members returns the members of a list. ok is false for other values.
 func (v Value) Members() (members []string, ok bool) { return v.list, v.kind == list }
 
-// NamesAndValues returns pairs as names and values in turn.
+// NamesAndValues returns pairs as names and values in turn. ok is false for other values.
 func (v Value) NamesAndValues() (all []string, ok bool) { return v.list, v.kind == pairs }

@@ -1,16 +1,16 @@
 package weburl
 
-// class is a set of facts about a byte that the scanning loops ask for. They share one table, so
-// that each of them costs one load and one test per byte.
+// class is a set of facts about a byte that the scanning loops need. They share one table, so each
+// fact costs one load and one test per byte.
 type class uint8
 
-// The first four are the encode sets and hold on every byte that the set encodes.
+// The first four are the encode sets: they hold for every byte that the set encodes.
 const (
 	encodeInPath class = 1 << iota
 	encodeInQuery
 	encodeInFragment
 	encodeInUserinfo
-	encodeInForm     // everything but what application/x-www-form-urlencoded keeps
+	encodeInForm     // all bytes that application/x-www-form-urlencoded does not keep
 	structuralInPath // where a scan of a path must look closer: / \ ? #
 	refusedInDomain  // the standard's forbidden domain code points
 	ordinaryInHost   // letters, digits, '-', '.', '_': a domain of these needs no parser

@@ -1,14 +1,13 @@
 // Package weburl is the WHATWG URL Standard as far as http and https URLs need it. It implements
 // reading R1: results are those of today's standard, byte for byte, and so those of Node.js 24.
 //
-// Configuration is read with functions that are written to be followed: [Parse] and [ParseHost],
-// and [Params], the list of a URLSearchParams object.
+// Configuration is read with functions that follow the text of the standard: [Parse] and
+// [ParseHost], and [Params], the list of a URLSearchParams object.
 //
 // A request is read with functions that give the same answers in one pass and, for ordinary
 // requests, without allocating: [SplitTarget] and [AppendOrigin], and URLSearchParams as a stream,
-// [NextPiece] and [AppendForm]. On the stream stands [Merger], which combines two queries as
-// package resolver has to: as set and toString do, with names that are protected ([Names]), or
-// without losing anything of how they are written.
+// [NextPiece] and [AppendForm]. [Merger] uses the stream to combine two queries, either as set and
+// toString do or with their spelling unchanged. Names can be protected ([Names]).
 //
 // Percent-encoding is for both: [AppendEncoded], [Triplet], [AppendTriplet] and [IsDotSegment].
 //
@@ -18,7 +17,7 @@
 // # Text
 //
 // The standard's input is a sequence of Unicode scalar values, a Go string is bytes. Bytes that are
-// no UTF-8 are read as the standard's decoder reads them: each maximal subpart of an ill-formed
+// not UTF-8 are read as the standard's decoder reads them: each maximal subpart of an ill-formed
 // sequence is one U+FFFD.
 //
 // # Deviations

@@ -24,9 +24,9 @@ const (
 // has reports whether the set encodes the byte b of a UTF-8 sequence.
 func (set EncodeSet) has(b byte) bool { return classes[b].has(class(set)) }
 
-// AppendEncoded appends s to dst, with each byte that belongs to set as %XX in upper case. The
-// standard calls that "UTF-8 percent-encode". A % is never encoded, so whatever s holds encoded
-// already stays as it is spelled. Nothing is removed, neither TAB nor line ends.
+// AppendEncoded appends s to dst, with each byte in set as %XX in upper case. The standard calls
+// this "UTF-8 percent-encode". A % is never encoded, so the triplets of s stay as they are. Nothing
+// is removed, neither TAB nor line ends.
 func AppendEncoded(dst []byte, s string, set EncodeSet) []byte {
 	start := 0 // of the run that stays as it is
 	for i := 0; i < len(s); {
@@ -48,7 +48,7 @@ func AppendEncoded(dst []byte, s string, set EncodeSet) []byte {
 	return append(dst, s[start:]...)
 }
 
-// appendEncodedRune appends the first character of s, which lies beyond ASCII, and gives its length
+// appendEncodedRune appends the first character of s, which is beyond ASCII, and returns its length
 // in s.
 func appendEncodedRune(dst []byte, s string) ([]byte, int) {
 	size, ok := sequence(s)
@@ -72,8 +72,8 @@ func AppendTriplet(dst []byte, octet byte) []byte {
 	return append(dst, '%', upperHex[octet>>4], upperHex[octet&15])
 }
 
-// Triplet reads the %XX at s[i], whose digits are of either case. There is none where ok is false,
-// also because s ends before it does. i is not negative.
+// Triplet decodes the %XX at s[i], with digits of either case. ok is false if there is none, or s
+// ends before it does. i is not negative.
 func Triplet[T string | []byte](s T, i int) (octet byte, ok bool) {
 	if len(s)-i < 3 || s[i] != '%' {
 		return 0, false
@@ -83,14 +83,14 @@ func Triplet[T string | []byte](s T, i int) (octet byte, ok bool) {
 	return high<<4 | low, ok1 && ok2
 }
 
-// HexDigit gives the value of a hex digit of either case.
+// HexDigit returns the value of a hex digit of either case.
 func HexDigit(b byte) (digit byte, ok bool) {
 	digit = hexDigits[b]
 	return digit, digit < 16
 }
 
-// hexDigits has the value of each hex digit, and 0xFF elsewhere. Like classes it is written once,
-// here. It lets Triplet be inlined, which reads paths that are escaped many times over.
+// hexDigits has the value of each hex digit, and 0xFF for other bytes. Like classes it is written
+// once, here. It allows Triplet to be inlined, which reads paths with very many escapes.
 var hexDigits = readHexDigits()
 
 func readHexDigits() (table [256]byte) {

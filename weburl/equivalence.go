@@ -1,15 +1,14 @@
 package weburl
 
-// What is known here about the equivalence of URLs: two are the same page if their canonical forms
-// are equal. The URL Standard's parser has settled hosts, default ports and dot segments; what is
-// left is the spelling of octets in the path, which the standard keeps (RFC 3986 6.2.2, RFC 9110
-// 4.2.3). Queries and fragments are compared as they are written: what is in them means what the
-// application says.
+// Two URLs are the same page if their canonical forms are equal. The URL Standard's parser has
+// normalised hosts, default ports and dot segments. The canonical form also normalises the spelling
+// of octets in the path, which the standard keeps (RFC 3986 6.2.2, RFC 9110 4.2.3). Queries and
+// fragments are compared as written, because their meaning depends on the application.
 
-// AppendCanonicalPath appends the canonical form of a path, of a part of one, or of a key (R3). It
-// is percent-encoded with the URL Standard's path set; then, unless a "%" in it is not followed by
-// two hex digits, unreserved octets decoded and the other triplets in upper case. It never changes
-// what the path stands for, and a canonical path is its own canonical form.
+// AppendCanonicalPath appends the canonical form of a path, of a part of one, or of a key (R3). The
+// path is percent-encoded with the URL Standard's path set. Then unreserved octets are decoded, and
+// the other triplets are in upper case, unless a "%" is not followed by two hex digits. The meaning
+// of the path never changes, and a canonical path is its own canonical form.
 func AppendCanonicalPath(dst []byte, path string) []byte {
 	start := len(dst)
 	dst = AppendEncoded(dst, path, PathSet)
@@ -35,8 +34,7 @@ func MalformedTriplet[T string | []byte](path T) int {
 }
 
 // NormalizeTriplets decodes the unreserved octets of path and writes the other triplets in upper
-// case. It does so in place, and returns what is left of path. Every "%" of path has to have its
-// two digits.
+// case. It works in place, and returns the shortened path. Every "%" in path must have two digits.
 func NormalizeTriplets(path []byte) []byte {
 	normal := path[:0]
 	for i := 0; i < len(path); i++ {
@@ -63,8 +61,8 @@ func isUnreserved(c byte) bool {
 	return c == '-' || c == '.' || c == '_' || c == '~'
 }
 
-// Canonical returns the form of a URL in which equal pages are equal. It has no user name, password
-// and fragment, and its path is in canonical form.
+// Canonical returns the canonical form of a URL, which is equal for URLs of the same page. It has
+// no user name, password or fragment, and its path is in canonical form.
 func (u URL) Canonical() URL {
 	path := string(AppendCanonicalPath(nil, u.Path))
 	return URL{Scheme: u.Scheme, Host: u.Host, Port: u.Port, Path: path, Query: u.Query}

@@ -6,7 +6,7 @@ import (
 )
 
 // NextPiece cuts the first piece that is not empty from a query, and the piece at its first "=".
-// The query has no "?" in front. Name and value are as written, and alias query; ok is false when
+// The query does not begin with "?". Name and value are as written, and alias query. ok is false if
 // no piece is left.
 func NextPiece(query string) (name, value, rest string, ok bool) {
 	piece := nextPiece(query, 0)
@@ -14,8 +14,8 @@ func NextPiece(query string) (name, value, rest string, ok bool) {
 	return name, value, strings.TrimPrefix(query[piece.end:], "&"), !piece.isEmpty()
 }
 
-// nextPiece returns where the next piece of query that is not empty stands. It looks from a place
-// on that is not inside a piece. Without any it is empty.
+// nextPiece returns the place of the next piece of query that is not empty, or an empty span. from
+// is not inside a piece.
 func nextPiece(query string, from uint32) span {
 	start := int(from)
 	for start < len(query) && query[start] == '&' {
@@ -30,7 +30,7 @@ func nextPiece(query string, from uint32) span {
 	return span{uint32(start), uint32(end)}
 }
 
-// span is where a piece, a name or a value stands in a text.
+// span is the place of a piece, a name or a value in a text.
 type span struct{ start, end uint32 }
 
 func (s span) isEmpty() bool              { return s.start == s.end }
@@ -38,9 +38,8 @@ func (s span) bytesOf(text []byte) []byte { return text[s.start:s.end] }
 func (s span) textIn(query string) string { return query[s.start:s.end] }
 
 // AppendForm appends half, the name or the value of a piece, to dst as [Params.String] spells it.
-// It decodes half without building the decoded text between: "+" is a space, %XX is decoded,
-// ill-formed UTF-8 becomes U+FFFD. Two halves mean the same text exactly if their outputs are
-// equal.
+// It decodes half without building the decoded text: "+" is a space, %XX is decoded, and ill-formed
+// UTF-8 becomes U+FFFD. Two halves mean the same text if and only if their outputs are equal.
 func AppendForm(dst []byte, half string) []byte {
 	start := 0 // of the run that stays as it is
 	for i := 0; i < len(half); {
@@ -57,9 +56,9 @@ func AppendForm(dst []byte, half string) []byte {
 	return append(dst, half[start:]...)
 }
 
-// appendFormRune decodes and serialises the first character of half and gives its length there.
-// Bytes written raw and bytes written as %XX never join to a character, since what is raw was one
-// before anything is decoded.
+// appendFormRune decodes and serialises the first character of half and returns its length in half.
+// A raw byte and a decoded one never form a character together, because raw text is already made of
+// characters before anything is decoded.
 func appendFormRune(dst []byte, half string) ([]byte, int) {
 	b, ok := Triplet(half, 0)
 	switch {
@@ -86,7 +85,7 @@ func appendFormASCII(dst []byte, b byte) []byte {
 	return append(dst, b)
 }
 
-// decodeTriplets decodes the %XX that half begins with, no more than one character needs.
+// decodeTriplets decodes the %XX at the beginning of half, at most as many as a character can have.
 func decodeTriplets(half string) (decoded [utf8.UTFMax]byte, n int) {
 	for n < len(decoded) {
 		b, ok := Triplet(half, 3*n)
@@ -99,7 +98,7 @@ func decodeTriplets(half string) (decoded [utf8.UTFMax]byte, n int) {
 	return decoded, n
 }
 
-// decodedForm gives the text that half means.
+// decodedForm returns the text that half means.
 func decodedForm(half string) string {
 	return percentDecoded(strings.ReplaceAll(wellFormed(half), "+", " "))
 }

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// ParseHost parses a host without a port, and returns it as the standard serialises it. That is a
-// domain in ASCII, an IPv4 address, or an IPv6 address in brackets. The error is a [*ParseError].
+// ParseHost parses a host without a port, and returns it as the standard serialises it: a domain in
+// ASCII, an IPv4 address, or an IPv6 address in brackets. The error is a [*ParseError].
 func ParseHost(host string) (string, error) {
 	parsed, err := parseHost(wellFormed(host))
 	if err != nil {
@@ -35,17 +35,16 @@ func parseHost(host string) (string, error) {
 	return domain, nil
 }
 
-// maxUnicodeDomain bounds the work on a domain beyond ASCII. Converting a label to Punycode takes
-// time in the square of its length.
+// maxUnicodeDomain bounds the work on a domain beyond ASCII. The time to convert a label to
+// Punycode grows with the square of its length.
 const maxUnicodeDomain = 16 << 10
 
 const (
-	domainTooLong = reason("the host is too long for one with characters beyond ASCII")
+	domainTooLong = reason("the host has characters beyond ASCII and is too long")
 	domainInvalid = reason("the host is not a valid internationalised domain name")
 )
 
-// domains maps as the standard's "domain to ASCII" asks of Unicode's ToASCII. A Profile is
-// immutable.
+// domains maps as the standard's "domain to ASCII" calls Unicode's ToASCII. A Profile is immutable.
 var domains = idna.New(
 	idna.MapForLookup(),
 	idna.BidiRule(),
@@ -56,8 +55,8 @@ var domains = idna.New(
 	idna.VerifyDNSLength(false),
 )
 
-// domainToASCII is "domain to ASCII" with beStrict false. An ASCII domain is only lower-cased:
-// whether its xn-- labels decode is not asked.
+// domainToASCII is "domain to ASCII" with beStrict false. An ASCII domain is only lower-cased; its
+// xn-- labels are not decoded.
 func domainToASCII(domain string) (string, error) {
 	domain, err := mapDomain(domain)
 	if err != nil {
@@ -82,8 +81,8 @@ func mapDomain(domain string) (string, error) {
 	if len(domain) > maxUnicodeDomain {
 		return "", domainTooLong
 	}
-	// Mapping first lets idna see what it overlooks in unmapped text: that a character maps to one
-	// written from right to left, and that an xn-- label is no Punycode.
+	// In unmapped text idna overlooks that a character maps to one written from right to left, and
+	// that an xn-- label is not Punycode.
 	domain = mapRunes(domain)
 	if hasHollowPunycode(domain) {
 		return "", domainInvalid
@@ -95,8 +94,8 @@ func mapDomain(domain string) (string, error) {
 	return domain, nil
 }
 
-// mapRunes maps each character for itself. Those that may not stand alone or not at all stay what
-// they are; ToASCII judges them.
+// mapRunes maps each character by itself. Characters that are not allowed, alone or at all, stay;
+// ToASCII refuses them.
 func mapRunes(domain string) string {
 	var b strings.Builder
 	for _, r := range domain {
@@ -109,8 +108,8 @@ func mapRunes(domain string) string {
 	return b.String()
 }
 
-// hasHollowPunycode reports whether an xn-- label of a mapped domain can be no Punycode. Then it
-// has nothing behind its prefix, or something beyond ASCII (UTS 46, processing step 4).
+// hasHollowPunycode reports whether an xn-- label of a mapped domain cannot be Punycode. Then it
+// has nothing after its prefix, or a character beyond ASCII (UTS 46, processing step 4).
 func hasHollowPunycode(domain string) bool {
 	for label := range strings.SplitSeq(domain, ".") {
 		punycode, found := strings.CutPrefix(label, "xn--")
@@ -121,7 +120,7 @@ func hasHollowPunycode(domain string) bool {
 	return false
 }
 
-// percentDecoded decodes every %XX of s and gives well-formed UTF-8.
+// percentDecoded decodes every %XX of s and returns well-formed UTF-8.
 func percentDecoded(s string) string {
 	if !strings.Contains(s, "%") {
 		return s

@@ -7,8 +7,8 @@ import (
 
 const ipv4Invalid = reason("the host ends in a number and is not a valid IPv4 address")
 
-// endsInNumber is the standard's "ends in a number" checker: such a domain is an IPv4 address or
-// nothing.
+// endsInNumber is the standard's "ends in a number" checker. Such a domain is an IPv4 address or
+// invalid.
 func endsInNumber(domain string) bool {
 	domain = strings.TrimSuffix(domain, ".")
 	last := domain[strings.LastIndexByte(domain, '.')+1:]
@@ -22,8 +22,8 @@ func endsInNumber(domain string) bool {
 	return ok
 }
 
-// parseIPv4 is the standard's IPv4 parser. It reads one to four numbers, of which the last one
-// fills all bytes that the others leave.
+// parseIPv4 is the standard's IPv4 parser. It reads one to four numbers; the last one fills all
+// remaining bytes.
 func parseIPv4(domain string) (string, error) {
 	parts := strings.SplitN(strings.TrimSuffix(domain, "."), ".", 5)
 	if len(parts) > 4 {

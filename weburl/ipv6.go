@@ -8,8 +8,8 @@ import (
 
 const ipv6Invalid = reason("the host is not a valid IPv6 address in brackets")
 
-// parseIPv6 parses an IPv6 address in brackets. The grammar of netip is the standard's but for
-// zones, which URLs do not have, and for plain IPv4.
+// parseIPv6 parses an IPv6 address in brackets. The grammar of netip is the standard's, except for
+// zones, which URLs do not have, and plain IPv4.
 func parseIPv6(host string) (string, error) {
 	inner, closed := strings.CutSuffix(host[1:], "]")
 	address, err := netip.ParseAddr(inner)
@@ -42,8 +42,7 @@ func appendIPv6(dst []byte, address [16]byte) []byte {
 	return append(dst, ']')
 }
 
-// longestZeros gives the first longest run of at least two zero pieces; without one, start and end
-// are -1.
+// longestZeros returns the first longest run of at least two zero pieces, or -1 and -1.
 func longestZeros(pieces [8]uint16) (start, end int) {
 	start, end = -1, -1
 	longest := 1

@@ -6,29 +6,29 @@ import (
 	"sync"
 )
 
-// Merger combines two queries in one pass. It keeps the memory that large queries need, to use it
-// again. The zero value is ready; a Merger is safe for concurrent use and must not be copied.
+// Merger combines two queries in one pass. It reuses the memory for large queries. The zero value
+// is ready; a Merger is safe for concurrent use and must not be copied.
 type Merger struct {
 	large sync.Pool // of *pairs with an index
 }
 
-// AppendSet appends what URLSearchParams(base) is after set(name, value) with each pair of over. It
-// appends to dst what toString returns then. Pairs of over are left out where base has their name
-// and protected has it, too. Neither query begins with "?". Time is linear in the queries; nothing
-// is allocated when dst has room for twice what is written.
+// AppendSet appends to dst the result of toString on URLSearchParams(base), after set(name, value)
+// with each pair of over. Pairs of over are left out if base and protected have their name. Neither
+// query begins with "?". Time is linear in the queries. Nothing is allocated if dst has room for
+// twice the result.
 func (m *Merger) AppendSet(dst []byte, base, over string, protected *Names) []byte {
 	return m.append(dst, &merge{base: base, over: over, protected: protected})
 }
 
-// AppendPreserving appends the pieces of base and then those of over, as they are written. They are
-// joined by "&". Of the pieces with one decoded name only over's stay, or only base's where
-// protected has the name. Empty pieces go. Neither query begins with "?". Time is linear in the
-// queries; nothing is allocated when dst has room for twice what is written.
+// AppendPreserving appends the pieces of base and then those of over, as written and joined by "&".
+// If both have pieces with the same decoded name, only those of over stay, or only those of base if
+// protected has the name. Empty pieces are removed. Neither query begins with "?". Time is linear
+// in the queries. Nothing is allocated if dst has room for twice the result.
 func (m *Merger) AppendPreserving(dst []byte, base, over string, protected *Names) []byte {
 	return m.append(dst, &merge{base: base, over: over, protected: protected, preserving: true})
 }
 
-// merge is what is to be combined, and how.
+// merge has the queries to combine, and the way to do it.
 type merge struct {
 	base, over string
 	protected  *Names
@@ -61,8 +61,8 @@ func (p *pairs) append(dst []byte, q *merge) []byte {
 	return p.appendSet(dst, q)
 }
 
-// appendSet appends every pair as toString writes it. Only where one displaces another are they
-// written once more, in the order that set leaves.
+// appendSet appends every pair as toString writes it. If one replaces another, all are written
+// again, in the order that set leaves.
 func (p *pairs) appendSet(dst []byte, q *merge) []byte {
 	start := len(dst)
 	for at := nextPiece(q.base, 0); !at.isEmpty(); at = nextPiece(q.base, at.end) {
@@ -92,7 +92,7 @@ func (p *pairs) appendSet(dst []byte, q *merge) []byte {
 	return p.rewrite(dst, start, q)
 }
 
-// appendPair appends a piece as toString writes it, behind a separator unless dst ends at start.
+// appendPair appends a piece as toString writes it, after a separator unless dst ends at start.
 func appendPair(dst []byte, start int, piece string) ([]byte, pair) {
 	if len(dst) > start {
 		dst = append(dst, '&')
@@ -105,15 +105,15 @@ func appendPair(dst []byte, start int, piece string) ([]byte, pair) {
 	return dst, appended
 }
 
-// appendHalf appends the name or the value of a piece, and returns where it stands.
+// appendHalf appends the name or the value of a piece, and returns its place.
 func appendHalf(dst []byte, half string) ([]byte, span) {
 	start := len(dst)
 	dst = AppendForm(dst, half)
 	return dst, span{uint32(start), uint32(len(dst))}
 }
 
-// appendPreserving appends the names of base, and then the pieces that stay in their place. Those
-// of over are looked for among the names.
+// appendPreserving appends the names of base, and then replaces them by the pieces that stay.
+// Pieces of over are searched among the names.
 func (p *pairs) appendPreserving(dst []byte, q *merge) []byte {
 	start := len(dst)
 	for at := nextPiece(q.base, 0); !at.isEmpty(); at = nextPiece(q.base, at.end) {
@@ -152,7 +152,7 @@ func (p *pairs) displace(dst []byte, written string, protected *Names) bool {
 	return false
 }
 
-// rewrite writes the pairs that stay, in their order, and moves them to start.
+// rewrite writes the pairs that are not gone, in their order, and moves them to start.
 func (p *pairs) rewrite(dst []byte, start int, q *merge) []byte {
 	end := len(dst)
 	for i := range p.list {
@@ -168,8 +168,8 @@ func (p *pairs) rewrite(dst []byte, start int, q *merge) []byte {
 	return dst[:start+n]
 }
 
-// appendTo appends a pair whose name and value stand in dst. While preserving, it is one whose
-// piece stands in its query.
+// appendTo appends a pair whose name and value are in dst, or while preserving, whose piece is in
+// its query.
 func (one *pair) appendTo(dst []byte, q *merge) []byte {
 	switch {
 	case !q.preserving:

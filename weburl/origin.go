@@ -2,12 +2,12 @@ package weburl
 
 import "net/netip"
 
-// AppendOrigin appends the origin of a request to dst: scheme, and the value of a Host header. The
-// scheme is "http" or "https"; its own port is left out of host[:port]. If ok is false, dst is as
-// it was: the host is missing, the standard refuses it, or hostport holds anything else: userinfo,
-// a path, white space, a control character (reading R2). An ordinary host allocates nothing. One
-// that is longer than 1 KiB and not ordinary is refused too: no resolver knows it, and a client is
-// not to choose how long the conversion to Punycode takes.
+// AppendOrigin appends the origin of a request to dst, made of scheme and the value of a Host
+// header. The scheme is "http" or "https"; its default port is omitted. ok is false, and dst is
+// unchanged, if the host is missing, the standard refuses it, or hostport contains anything else:
+// userinfo, a path, white space, a control character (reading R2). An ordinary host allocates
+// nothing. Any other host longer than 1 KiB is refused, too, because no DNS resolver knows it, and
+// clients must not decide how long the conversion to Punycode lasts.
 func AppendOrigin(dst []byte, scheme, hostport string) (origin []byte, ok bool) {
 	if scheme != "http" && scheme != "https" {
 		return dst, false
@@ -48,7 +48,7 @@ func appendHost(dst []byte, host string) ([]byte, bool) {
 }
 
 // isOrdinaryHost reports whether host is a domain that only has to be lower-cased. Its last label
-// begins with no digit, so it is no IPv4 address.
+// does not begin with a digit, so it is not an IPv4 address.
 func isOrdinaryHost(host string) bool {
 	labelStart := true
 	startsWithDigit := false

@@ -11,9 +11,9 @@ import (
 // them, in the buffer that is being appended to.
 type pairs struct {
 	list []pair
-	// named is how many of them, the first ones, have been added with their names.
+	// named is how many pairs, from the first, have been added with their names.
 	named int
-	// slots is an open-addressed index into list, nil if that is short. There 0 is empty, and i+1 is
+	// slots is an open-addressed index into list, or nil if list is short. 0 is empty, and i+1 is
 	// list[i].
 	slots []uint32
 	seed  maphash.Seed
@@ -30,7 +30,7 @@ type pair struct {
 // none ends a chain of pairs with the same name.
 const none = ^uint32(0)
 
-// reset makes room for a number of pairs, and an index for them.
+// reset makes room for at most most pairs and their index.
 func (p *pairs) reset(most int) {
 	p.list, p.named = slices.Grow(p.list[:0], most), 0
 	size := 1 << bits.Len(uint(2*most))
@@ -54,7 +54,7 @@ func (p *pairs) find(buf []byte, name span) int {
 	return -1
 }
 
-// slot returns the place in the index that holds the name, or the free one for it.
+// slot returns the slot of the name in the index, or the free one for it.
 func (p *pairs) slot(buf []byte, name span) *uint32 {
 	mask := len(p.slots) - 1
 	for at := int(maphash.Bytes(p.seed, name.bytesOf(buf))) & mask; ; at = (at + 1) & mask {
@@ -65,7 +65,7 @@ func (p *pairs) slot(buf []byte, name span) *uint32 {
 	}
 }
 
-// add appends a pair with its name, behind the first one with that name where there is one.
+// add appends a pair with its name, and links it to the first one with that name.
 func (p *pairs) add(buf []byte, added pair) {
 	added.same = none
 	at := uint32(len(p.list))

@@ -23,8 +23,8 @@ func ParseParams(s string) Params {
 	}
 }
 
-// Set gives the first parameter of that name the value, and removes the others. Without any it
-// appends one. Names are compared by code points.
+// Set sets the value of the first parameter with that name, and removes the others. If there is
+// none, it appends one. Names are compared by code points.
 func (p *Params) Set(name, value string) {
 	name, value = wellFormed(name), wellFormed(value)
 	kept := (*p)[:0]

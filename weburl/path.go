@@ -47,11 +47,11 @@ func dropSegment(dst []byte, root int) []byte {
 	return dst
 }
 
-// IsDotSegment reports whether the standard takes a segment of a path for "." or "..". Each dot may
-// be written "%2e".
+// IsDotSegment reports whether the standard reads a segment of a path as "." or "..". Each dot may be
+// written "%2e".
 func IsDotSegment(segment string) bool { return dots(segment) > 0 }
 
-// dots gives 1 for a segment that is a single dot, 2 for a double dot, else 0. Each dot may be
+// dots returns 1 for a segment that is a single dot, 2 for a double dot, else 0. Each dot may be
 // spelled "." or "%2e".
 func dots(segment string) int {
 	for n := range 3 {
@@ -67,7 +67,7 @@ func dots(segment string) int {
 	return 0
 }
 
-// dot gives the length of the dot that s, which is not empty, begins with, and 0 if none.
+// dot returns the length of the dot that s, which is not empty, begins with, and 0 if none.
 func dot(s string) int {
 	switch {
 	case s[0] == '.':

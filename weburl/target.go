@@ -2,8 +2,7 @@ package weburl
 
 import "strings"
 
-// Target is a request target, split and spelled as the properties of new URL(origin + target). It
-// is what follows the origin in a URL.
+// Target is a request target, split and spelled as the properties of new URL(origin + target).
 type Target struct {
 	Pathname string // begins with "/"
 	Search   string // with its "?", "" when missing or empty
@@ -11,8 +10,8 @@ type Target struct {
 }
 
 // SplitTarget splits a request target; ok is false if it does not begin with "/". It is always a
-// path, so "//evil.test/x" is the path "//evil.test/x" and never names a host (reading R2). Where
-// the standard changes nothing, as in nearly all requests, the parts alias target and nothing is
+// path, so "//evil.test/x" is the path "//evil.test/x" and never names a host (reading R2). If the
+// standard changes nothing, as in nearly all requests, the parts alias target and nothing is
 // allocated.
 func SplitTarget(target string) (t Target, ok bool) {
 	if target == "" || target[0] != '/' {
@@ -24,8 +23,8 @@ func SplitTarget(target string) (t Target, ok bool) {
 	return rewriteTarget(target), true
 }
 
-// splitClean splits a target in one pass; ok is false once something has to be rewritten. White
-// space and ill-formed UTF-8 need no thought here: every set encodes those bytes.
+// splitClean splits a target in one pass; ok is false if something has to be rewritten. White space
+// and ill-formed UTF-8 need no extra test, because every set encodes those bytes.
 func splitClean(target string) (t Target, ok bool) {
 	query, ok := scanPath(target)
 	if !ok {
@@ -45,7 +44,7 @@ func splitClean(target string) (t Target, ok bool) {
 	}, true
 }
 
-// scanPath gives where the path of target ends; ok is false where it has to be rewritten.
+// scanPath returns the end of the path of target; ok is false if the path has to be rewritten.
 func scanPath(target string) (end int, ok bool) {
 	for i := range len(target) {
 		facts := classes[target[i]]
@@ -78,8 +77,8 @@ func dotSegmentFollows(target string, start int) bool {
 	return IsDotSegment(target[start:end])
 }
 
-// skipPlain returns where the first byte from start on stands that set encodes. It is the length of
-// target if there is none.
+// skipPlain returns the place of the first byte from start that set encodes, or the length of
+// target.
 func skipPlain(target string, start int, set EncodeSet) int {
 	for i := start; i < len(target); i++ {
 		if set.has(target[i]) {
@@ -89,7 +88,7 @@ func skipPlain(target string, start int, set EncodeSet) int {
 	return len(target)
 }
 
-// withoutBarePrefix gives "" for a "?" or "#" with nothing behind it.
+// withoutBarePrefix returns "" for a "?" or "#" alone, and else part.
 func withoutBarePrefix(part string) string {
 	if len(part) == 1 {
 		return ""

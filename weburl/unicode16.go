@@ -1,9 +1,9 @@
 package weburl
 
-// remap maps the characters that Unicode 15.1 and 16 map in a domain otherwise than Unicode 15. Up
-// to Go 1.26, golang.org/x/net/idna has the tables of Unicode 15, which refuses these characters or
-// maps them to something else. The one that people type is U+1E9E: by the older tables GROẞ.example
-// is another host than groß.example. Newer tables agree with every line.
+// remap maps the characters of a domain that Unicode 15.1 and 16 map differently from Unicode 15.
+// Up to Go 1.26, golang.org/x/net/idna has the tables of Unicode 15, which refuse these characters
+// or map them to something else. The one that people type is U+1E9E: by the older tables
+// GROẞ.example and groß.example are different hosts. Newer tables agree with every line.
 func remap(r rune) (mapped string, ok bool) {
 	switch {
 	case r < 0x04C0: // nearly all that anybody writes

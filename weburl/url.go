@@ -16,20 +16,20 @@ type URL struct {
 	Query    string // percent-encoded, without the "?"
 	Fragment string // percent-encoded, without the "#"
 
-	// A URL may end in a bare "?" or "#": these tell an empty part from a missing one.
+	// A URL may end in a bare "?" or "#". These distinguish an empty part from a missing one.
 	HasQuery, HasFragment bool
 }
 
-// ParseError says why Input is not an http or https URL, or not a host.
+// ParseError is the error of an input that is not an http or https URL, or not a host.
 type ParseError struct {
 	Input  string
 	Reason string // a clause such as "the port is above 65535"
 }
 
-// Error gives the input, quoted, and the reason.
+// Error returns the input, quoted, and the reason.
 func (e *ParseError) Error() string { return fmt.Sprintf("%q: %s", e.Input, e.Reason) }
 
-// reason is an error without its input, which only the exported functions know.
+// reason is the reason of a ParseError. Only exported functions know the input.
 type reason string
 
 func (r reason) Error() string { return string(r) }
@@ -53,9 +53,9 @@ func Parse(s string) (URL, error) {
 	return u, nil
 }
 
-// Resolve resolves a reference that begins with "/" or "\" on u, as new URL(ref, u) does. Where a
-// second "/" or "\" follows, which may stand behind a TAB or a line end, the reference names a host
-// of its own and leaves u's. The error is a [*ParseError].
+// Resolve resolves a reference that begins with "/" or "\" on u, as new URL(ref, u) does. If a
+// second "/" or "\" follows, perhaps after a TAB or a line end, the reference has a host of its
+// own. The error is a [*ParseError].
 func (u URL) Resolve(ref string) (URL, error) {
 	resolved, err := u.resolve(clean(ref))
 	if err != nil {
@@ -85,7 +85,7 @@ func (u URL) resolve(s string) (URL, error) {
 	return u.withTail(s), nil
 }
 
-// parseAuthority parses what follows the scheme: any number of slashes, also none, the authority,
+// parseAuthority parses the text after the scheme: any number of slashes or none, the authority,
 // and the rest.
 func parseAuthority(scheme, s string) (URL, error) {
 	s = strings.TrimLeft(s, `/\`)
@@ -116,7 +116,7 @@ func parseUserinfo(s string) (username, password string) {
 	return encoded(username, UserinfoSet), encoded(password, UserinfoSet)
 }
 
-// withTail gives u with path, query and fragment parsed from what follows the authority.
+// withTail returns u with path, query and fragment parsed from the text after the authority.
 func (u URL) withTail(s string) URL {
 	s, fragment, hasFragment := strings.Cut(s, "#")
 	path, query, hasQuery := strings.Cut(s, "?")
@@ -135,9 +135,9 @@ func encoded(s string, set EncodeSet) string {
 	return s
 }
 
-// clean does what the standard does before it looks at a URL. It reads the input as scalar values,
+// clean prepares a URL as the standard does before parsing. It reads the input as scalar values,
 // strips control characters and spaces from both ends, and deletes TAB, LF and CR everywhere. The
-// order matters: bytes on both sides of a TAB never join to a character.
+// order matters: bytes on both sides of a TAB never form a character together.
 func clean(s string) string {
 	s = strings.TrimFunc(wellFormed(s), func(r rune) bool { return r <= ' ' })
 	if !strings.ContainsAny(s, "\t\n\r") {
@@ -148,8 +148,8 @@ func clean(s string) string {
 
 func isSlash(b byte) bool { return b == '/' || b == '\\' }
 
-// Origin gives scheme, host and port: "https://example.org:8443". User name and password are no
-// part of it.
+// Origin returns scheme, host and port: "https://example.org:8443". User name and password are not
+// included.
 func (u URL) Origin() string {
 	if u.Port == "" {
 		return u.Scheme + "://" + u.Host
@@ -157,10 +157,10 @@ func (u URL) Origin() string {
 	return u.Scheme + "://" + u.Host + ":" + u.Port
 }
 
-// Search gives the query with its "?", and "" when it is missing or empty.
+// Search returns the query with its "?", or "" if it is missing or empty.
 func (u URL) Search() string { return prefixed("?", u.Query) }
 
-// Hash gives the fragment with its "#", and "" when it is missing or empty.
+// Hash returns the fragment with its "#", or "" if it is missing or empty.
 func (u URL) Hash() string { return prefixed("#", u.Fragment) }
 
 func prefixed(prefix, s string) string {
@@ -170,7 +170,7 @@ func prefixed(prefix, s string) string {
 	return prefix + s
 }
 
-// Href gives the whole URL, which [Parse] reads back as the same URL.
+// Href returns the whole URL. [Parse] reads it back as the same URL.
 func (u URL) Href() string {
 	var b strings.Builder
 	b.Grow(len("https://:@:65535?#") + len(u.Username) + len(u.Password) + len(u.Host) +

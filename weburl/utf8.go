@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// sequence returns the length of the UTF-8 sequence that s begins with. If it is ill-formed, ok is
-// false, and the length is that of its maximal subpart: the bytes for which the standard's decoder
-// writes one U+FFFD. The text is not empty.
+// sequence returns the length of the first UTF-8 sequence in s, which is not empty. If the sequence
+// is ill-formed, ok is false, and the length is that of its maximal subpart: the bytes that the
+// standard's decoder replaces by one U+FFFD.
 func sequence(s string) (size int, ok bool) {
 	r, size := utf8.DecodeRuneInString(s)
 	if r != utf8.RuneError || size != 1 {
@@ -16,8 +16,8 @@ func sequence(s string) (size int, ok bool) {
 	return maximalSubpart(s), false
 }
 
-// maximalSubpart returns the length of the longest beginning of s that a well-formed sequence has.
-// Without one it is 1 (Unicode 3.9, table 3-7). What s begins with is not well-formed.
+// maximalSubpart returns the length of the longest prefix of s that can begin a well-formed
+// sequence, or 1 (Unicode 3.9, table 3-7). The first sequence of s is not well-formed.
 func maximalSubpart(s string) int {
 	need, low, high := 0, byte(0x80), byte(0xBF)
 	switch lead := s[0]; {
@@ -46,7 +46,7 @@ func maximalSubpart(s string) int {
 	return size
 }
 
-// wellFormed gives s with each maximal ill-formed subpart as U+FFFD.
+// wellFormed returns s with each maximal ill-formed subpart replaced by U+FFFD.
 func wellFormed(s string) string {
 	if utf8.ValidString(s) {
 		return s

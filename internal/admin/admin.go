@@ -64,7 +64,7 @@ func init() {
 // since they had this digest, with `If-None-Match: *` if the key has a rule, and with `If-Match: *`
 // if it has none. A key is written as in the path of a URL.
 type API struct {
-	// reversing holds a value while a request is answered that needs much memory for a long list.
+	// reversing holds a value while a request is answered that needs much memory.
 	reversing chan struct{}
 }
 
@@ -76,10 +76,10 @@ func (*API) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
-// Path is what the paths of the endpoint begin with.
+// Path is the beginning of the endpoint's paths.
 const Path = "/shortlink/"
 
-// Routes returns the one route; what lies below it, API finds out itself, as keys are paths.
+// Routes returns the one route; API dispatches below it, because keys are paths.
 func (a *API) Routes() []caddy.AdminRoute {
 	return []caddy.AdminRoute{{Pattern: Path, Handler: caddy.AdminHandlerFunc(a.serve)}}
 }
@@ -97,8 +97,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) error {
 	return caddy.APIError{HTTPStatus: http.StatusInternalServerError, Err: err}
 }
 
-// answerRefusal answers and logs a refusal as Caddy does, which would write the "->" in a loop as
-// an escape, though.
+// answerRefusal answers and logs a refusal as Caddy does, but does not escape the "->" in a loop.
 func answerRefusal(w http.ResponseWriter, status int, refused error) {
 	caddy.Log().Named("admin.api").Error("request error",
 		zap.Error(refused), zap.Int("status_code", status))
@@ -108,7 +107,7 @@ func answerRefusal(w http.ResponseWriter, status int, refused error) {
 	printable.NewJSONEncoder(w).Encode(answer) //nolint:errcheck // whoever asked has gone
 }
 
-// answer answers a request that asks for something there is.
+// answer dispatches a request.
 func (a *API) answer(w http.ResponseWriter, r *http.Request) error {
 	name, rest, _ := strings.Cut(strings.TrimPrefix(escapedPath(r.URL), Path), "/")
 	all := live.AllRunning()
@@ -117,12 +116,12 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request) error {
 	}
 	named := all.Named(name)
 	if named == nil {
-		return client.Refuse(http.StatusNotFound, "there is no shortlink handler %q; there are: %s", name,
+		return client.Errorf(http.StatusNotFound, "there is no shortlink handler %q; there are: %s", name,
 			strings.Join(all.Names(), ", "))
 	}
 	h := named.Ruleset
 	if named.Shares && r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return client.Refuse(http.StatusConflict, "several handlers are called %s; give each a name",
+		return client.Errorf(http.StatusConflict, "several handlers are called %s; give each a name",
 			h.PublicName())
 	}
 	what, key, _ := strings.Cut(rest, "/")
@@ -142,22 +141,22 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request) error {
 	case rest == "reload":
 		return allow(w, r, "POST", func() error { return reloadNow(w, r, h) })
 	}
-	return client.Refuse(http.StatusNotFound,
+	return client.Errorf(http.StatusNotFound,
 		"a handler has no %q; it has rules, resolve, reverse, hits and reload", rest)
 }
 
-// allow answers requests of one method; HEAD is a GET whose body net/http drops.
+// allow answers requests with one method; HEAD is a GET whose body net/http drops.
 func allow(w http.ResponseWriter, r *http.Request, method string, answer func() error) error {
 	if r.Method == method || method == http.MethodGet && r.Method == http.MethodHead {
 		return answer()
 	}
 	w.Header().Set("Allow", method)
-	return client.Refuse(http.StatusMethodNotAllowed, "this takes %s, not %s", method, r.Method)
+	return client.Errorf(http.StatusMethodNotAllowed, "this takes %s, not %s", method, r.Method)
 }
 
 func answerKey(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key string) error {
 	if r.URL.RawQuery != "" || r.URL.ForceQuery {
-		return client.Refuse(http.StatusBadRequest,
+		return client.Errorf(http.StatusBadRequest,
 			"the path of a rule has no query; write %%3F for a \"?\" of its key")
 	}
 	switch r.Method {
@@ -169,7 +168,7 @@ func answerKey(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key stri
 		return deleteRule(w, r, h, key)
 	}
 	w.Header().Set("Allow", "GET, PUT, DELETE")
-	return client.Refuse(http.StatusMethodNotAllowed, "this takes GET, PUT and DELETE, not %s",
+	return client.Errorf(http.StatusMethodNotAllowed, "this takes GET, PUT and DELETE, not %s",
 		r.Method)
 }
 
@@ -191,7 +190,7 @@ func writeJSON(w http.ResponseWriter, value any) error {
 func listRules(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key string) error {
 	serving := h.Serving()
 	w.Header().Set("ETag", client.EntityTag(serving.Digest))
-	conditions, _ := client.PreconditionsOf(r) // one that cannot be read asks for nothing here
+	conditions, _ := client.PreconditionsOf(r) // an invalid one has no effect here
 	if err := conditions.Check(serving.Digest); err != nil {
 		return err
 	}
@@ -210,30 +209,30 @@ func listRules(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key stri
 func resolveURL(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 	target := r.URL.Query().Get("url")
 	if target == "" {
-		return client.Refuse(http.StatusBadRequest,
+		return client.Errorf(http.StatusBadRequest,
 			"the URL is missing; write ?url=<percent-encoded URL>")
 	}
 	serving := h.Serving()
-	outcome := show.OutcomeOf(serving.Ruleset, show.Ask(target, h.SiteOrigin()), true)
-	h.LocateExplained(r.Context(), serving, outcome.Explanation)
+	outcome := show.Explain(serving.Listed(), show.Ask(target, h.SiteOrigin()))
+	h.Locate(r.Context(), serving, outcome.Rules()...)
 	return writeJSON(w, outcome)
 }
 
-// reverseURL answers which keys lead to a URL, to one request at a time.
+// reverseURL answers which keys lead to a URL, one request at a time.
 func (a *API) reverseURL(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 	query := r.URL.Query()
 	target, below := query.Get("url"), query.Get("below")
 	if target == "" {
-		return client.Refuse(http.StatusBadRequest,
+		return client.Errorf(http.StatusBadRequest,
 			"the URL is missing; write ?url=<percent-encoded URL>")
 	}
 	if below != "" && below != "true" && below != "false" {
-		return client.Refuse(http.StatusBadRequest, "below takes true or false, not %q", below)
+		return client.Errorf(http.StatusBadRequest, "below takes true or false, not %q", below)
 	}
 	leads, err := show.LeadsTo(h.Serving().Ruleset, target, h.SiteOrigin(), query["host"],
 		below == "true")
 	if err != nil {
-		return client.Refuse(http.StatusBadRequest, "%w", err)
+		return client.Errorf(http.StatusBadRequest, "%w", err)
 	}
 	done, err := a.takeTurn(r.Context())
 	if err != nil {
@@ -246,7 +245,8 @@ func (a *API) reverseURL(w http.ResponseWriter, r *http.Request, h *live.Ruleset
 	return errors.Join(err, out.Flush())
 }
 
-// takeTurn waits until no other request is answered that needs much memory; done ends the turn.
+// takeTurn waits until no other request that needs much memory is being answered; done ends the
+// turn.
 func (a *API) takeTurn(ctx context.Context) (done func(), err error) {
 	select {
 	case a.reversing <- struct{}{}:
@@ -256,7 +256,7 @@ func (a *API) takeTurn(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// reloadNow reads the sources, and answers what came of it.
+// reloadNow reads the sources, and answers with the result.
 func reloadNow(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 	h.Reload(r.Context())
 	if r.Context().Err() != nil {
@@ -266,17 +266,17 @@ func reloadNow(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 		return live.ErrUnloaded
 	}
 	if err := h.LastError(); err != nil {
-		return client.Refuse(http.StatusUnprocessableEntity,
+		return client.Errorf(http.StatusUnprocessableEntity,
 			"the rules are rejected, and those from before go on serving: %w", err)
 	}
 	return writeJSON(w, h.Status())
 }
 
-// maxBody is the largest body of an edit: rules end long before.
+// maxBody is the largest body of an edit. Rules are much smaller.
 const maxBody = 256 << 10
 
 // escapedPath returns the path of a URL as it was sent, with braces encoded, which RFC 3986 does
-// not allow in one.
+// not allow.
 func escapedPath(u *url.URL) string {
 	if strings.ContainsAny(u.RawPath, "{}") {
 		return strings.NewReplacer("{", "%7B", "}", "%7D").Replace(u.RawPath)
@@ -284,9 +284,8 @@ func escapedPath(u *url.URL) string {
 	return u.EscapedPath()
 }
 
-// withVariables returns a key of a path with the braces of a template as they are, and what stands
-// between them; an escaped brace, which is a literal one, is escaped once more in the path of a
-// request.
+// withVariables returns a key from a path with the braces and names of its variables decoded. A
+// literal brace is escaped twice in the path of a request.
 func withVariables(key string) string {
 	key = strings.NewReplacer("%257B", "%7B", "%257b", "%7B", "%257D", "%7D", "%257d", "%7D", "%7B",
 		"{", "%7b", "{", "%7D", "}", "%7d", "}").Replace(key)
@@ -300,8 +299,8 @@ func withVariables(key string) string {
 
 var variable = regexp.MustCompile(`\{[^{}]*\}`)
 
-// readableKey returns a key of a path as its author would write it: characters beyond ASCII as
-// themselves.
+// readableKey returns a key from a path as its author would write it, with characters beyond ASCII
+// decoded.
 func readableKey(key string) string {
 	var b strings.Builder
 	for i := 0; i < len(key); {
@@ -326,16 +325,16 @@ func readableKey(key string) string {
 // putRule sets the rule of a key.
 func putRule(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key string) error {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
-		return client.Refuse(http.StatusUnsupportedMediaType,
+		return client.Errorf(http.StatusUnsupportedMediaType,
 			"an edit is JSON; send it with Content-Type: application/json")
 	}
 	rule, err := rulefile.ReadJSONValue(http.MaxBytesReader(w, r.Body, maxBody), "", readableKey(key))
 	if tooLarge, is := errors.AsType[*http.MaxBytesError](err); is {
-		return client.Refuse(http.StatusRequestEntityTooLarge,
-			"the body is longer than %d bytes, and holds no rule", tooLarge.Limit)
+		return client.Errorf(http.StatusRequestEntityTooLarge,
+			"the body is longer than %d bytes, too long for a rule", tooLarge.Limit)
 	}
 	if err != nil {
-		return client.Refuse(http.StatusBadRequest, "%w", printable.Shorten(err))
+		return client.Errorf(http.StatusBadRequest, "%w", printable.Shorten(err))
 	}
 	created, err := editRule(w, r, h, key, &rule)
 	if err != nil {
@@ -358,30 +357,32 @@ func deleteRule(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key str
 	return nil
 }
 
-// editRule makes an edit, and tells the new digest.
+// editRule makes an edit, and answers with the new digest.
 func editRule(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key string,
 	rule *resolver.Rule) (created bool, err error) {
 	conditions, err := client.PreconditionsOf(r)
 	if err != nil {
-		return false, client.Refuse(http.StatusBadRequest, "%w", err)
+		return false, client.Errorf(http.StatusBadRequest, "%w", err)
 	}
-	e := &live.Edit{Key: key, Rule: rule, Remote: r.RemoteAddr,
-		If: conditions.OfRule(key), IfRules: conditions.OfRules()}
-	was, err := h.Apply(r.Context(), e)
+	change := live.Change{Key: key, Rule: rule, If: conditions.OfRule(key)}
+	e := &live.Edit{Changes: []live.Change{change}, Remote: r.RemoteAddr,
+		IfRules: conditions.OfRules()}
+	were, err := h.Apply(r.Context(), e)
 	if err != nil {
 		return false, err
 	}
 	w.Header().Set("ETag", client.EntityTag(h.Serving().Digest))
+	was := were[0]
 	if was != nil {
 		w.Header().Set(HeaderWas, inASCII(live.RuleText(was)))
 	}
 	return was == nil, nil
 }
 
-// HeaderWas is the header that has the value which an edit has replaced or removed, as JSON.
+// HeaderWas is the header with the value that an edit has replaced or removed, as JSON.
 const HeaderWas = "Shortlink-Was"
 
-// inASCII returns a JSON text with escapes in the place of characters that no header holds.
+// inASCII returns a JSON text in which characters that headers cannot contain are escaped.
 func inASCII(text string) string {
 	var b strings.Builder
 	for _, r := range text {

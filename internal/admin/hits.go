@@ -13,7 +13,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 )
 
-// Hit is how often a rule has redirected, and when last; to the minute.
+// Hit is how often a rule has redirected, and when last, to the minute.
 type Hit struct {
 	Count uint64     `json:"count"`
 	Last  *time.Time `json:"last,omitempty"`
@@ -21,17 +21,17 @@ type Hit struct {
 
 // Days are the hits of each of the last days, oldest first.
 type Days struct {
-	Since time.Time `json:"since"` // when days began to be kept
+	Since time.Time `json:"since"` // the start of the record
 	Days  []Day     `json:"days"`
 }
 
-// Day is what happened on one day, in UTC.
+// Day is the hits of one day, in UTC.
 type Day struct {
 	Date  string `json:"date"`
 	Count uint64 `json:"count"`
 }
 
-// listHits answers with the hits of all rules, of those that nobody needs, or of days.
+// listHits answers with the hits of all rules, of unused ones, or of days.
 func listHits(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 	query := r.URL.Query()
 	unused, err := ParseUnused(query.Get("unused"))
@@ -40,13 +40,13 @@ func listHits(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 	}
 	switch days := query.Get("days"); {
 	case days != "" && days != "true" && days != "false":
-		return client.Refuse(http.StatusBadRequest, "days takes true or false, not %q", days)
+		return client.Errorf(http.StatusBadRequest, "days takes true or false, not %q", days)
 	case days == "true" && unused > 0:
-		return client.Refuse(http.StatusBadRequest, "days and unused cannot be asked for at once")
+		return client.Errorf(http.StatusBadRequest, "days and unused cannot be asked for at once")
 	case days == "true":
 		return listDays(w, r, h)
 	case query.Has("key"):
-		return client.Refuse(http.StatusBadRequest, "key is for the days of a rule; write days=true, too")
+		return client.Errorf(http.StatusBadRequest, "key is for the days of a rule; write days=true, too")
 	}
 	list, err := h.Hits(r.Context())
 	if err != nil {
@@ -62,34 +62,31 @@ func listHits(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 
 // listDays answers with the hits of each day: of all rules together, or of one.
 func listDays(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
-	since, err := h.DaysSince(r.Context())
+	all, err := h.HitSummary(r.Context(), 0)
 	if err != nil {
 		return err
 	}
-	var days []hits.Day
+	days := all.Days
 	if query := r.URL.Query(); query.Has("key") {
-		days, _, err = h.DaysOf(r.Context(), query.Get("key"))
-	} else {
-		days, err = h.Days(r.Context())
+		if days, _, err = h.DaysOf(r.Context(), query.Get("key")); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
-	}
-	answer := Days{Since: since}
+	answer := Days{Since: all.Since}
 	for _, d := range days {
 		answer.Days = append(answer.Days, Day{d.Date.Format(time.DateOnly), d.N})
 	}
 	return writeJSON(w, answer)
 }
 
-// ParseUnused returns for how long rules have not been used that are asked for, 0 for all rules.
+// ParseUnused parses for how long rules must be unused, 0 for all rules.
 func ParseUnused(written string) (time.Duration, error) {
 	if written == "" {
 		return 0, nil
 	}
 	unused, err := caddy.ParseDuration(written)
 	if err != nil || unused < time.Minute {
-		return 0, client.Refuse(http.StatusBadRequest,
+		return 0, client.Errorf(http.StatusBadRequest,
 			"unused takes a duration of at least a minute, such as 90d, not %q", written)
 	}
 	return unused, nil

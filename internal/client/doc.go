@@ -1,9 +1,8 @@
-// Package client is what the clients of handler, admin endpoint and page have in common, over HTTP.
+// Package client has what the handler, the admin endpoint and the page need to serve HTTP clients.
 //
-// [Origin] is that of the site as a client sees it. [Preconditions] are what a request asks of the
-// rules before it is answered, and a [Refusal], or one of package live, has the status of an
-// answer.
+// [Origin] is that of the site as a client sees it. [Preconditions] are what a request requires of
+// the rules. A [StatusError], or a refusal of package live, has the status of an answer.
 //
-// The package imports internal/live and resolver. What answers requests imports it; live does not,
-// as it knows no HTTP.
+// The package imports internal/live and resolver. Whatever answers requests imports it; live does
+// not, because it knows no HTTP.
 package client

@@ -7,10 +7,10 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// Origin returns scheme and host as the client sees them (R2): those of the request or, when
-// Caddy trusts the peer, those that the proxy says it was asked for. As in reverse_proxy the last
-// X-Forwarded-Proto and X-Forwarded-Host count, which is what the trusted peer wrote. A scheme that
-// is neither http nor https is ignored; the host is checked where it is used.
+// Origin returns scheme and host as the client sees them (R2): those of the request or, if Caddy
+// trusts the peer, those that the proxy was asked for. As in reverse_proxy, the last
+// X-Forwarded-Proto and X-Forwarded-Host count, which the trusted peer wrote. A scheme that is
+// neither http nor https is ignored; the host is checked where it is used.
 func Origin(r *http.Request) (scheme, host string) {
 	scheme, host = "http", r.Host
 	if r.TLS != nil {
@@ -32,7 +32,7 @@ func Origin(r *http.Request) (scheme, host string) {
 	return scheme, host
 }
 
-// lastValue returns the last element of a header that is a list, in one line or several.
+// lastValue returns the last element of a header that is a list, on one line or several.
 func lastValue(values []string) string {
 	if len(values) == 0 {
 		return ""

@@ -10,15 +10,15 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// Preconditions are what a request asks of the rules before it is answered (RFC 9110 13.1).
+// Preconditions are what a request requires of the rules (RFC 9110 13.1).
 type Preconditions struct {
-	ifMatch, ifNoneMatch *condition // nil where the request does not have the field
+	ifMatch, ifNoneMatch *condition // nil if the request lacks the field
 }
 
 // condition is the value of If-Match or If-None-Match.
 type condition struct {
-	any  bool     // "*": whatever there is
-	tags []string // entity tags as they are written: "a" or W/"a"
+	any  bool     // "*": any version
+	tags []string // entity tags as written: "a" or W/"a"
 }
 
 // PreconditionsOf returns the Preconditions of a request.
@@ -28,8 +28,7 @@ func PreconditionsOf(r *http.Request) (Preconditions, error) {
 	return Preconditions{ifMatch, ifNoneMatch}, errors.Join(inMatch, inNoneMatch)
 }
 
-// parseCondition reads a header field, whose lines make one list. It returns nil where there is
-// none.
+// parseCondition parses a header field, whose lines are one list. It returns nil if there is none.
 func parseCondition(header http.Header, name string) (*condition, error) {
 	lines, ok := header[name]
 	if !ok {
@@ -54,7 +53,7 @@ func parseCondition(header http.Header, name string) (*condition, error) {
 	}
 }
 
-// tagLength returns the length of the entity tag that a text begins with, or 0.
+// tagLength returns the length of the entity tag at the beginning of a text, or 0.
 func tagLength(text string) int {
 	opaque, ok := strings.CutPrefix(strings.TrimPrefix(text, "W/"), `"`)
 	end := strings.IndexByte(opaque, '"')
@@ -66,23 +65,23 @@ func tagLength(text string) int {
 	return len(text) - len(opaque) + end + 1
 }
 
-// names reports whether the condition names a tag, or a weak form of it where weak ones count.
+// names reports whether the condition names a tag, or its weak form if weakly is set.
 func (c *condition) names(tag string, weakly bool) bool {
 	return slices.ContainsFunc(c.tags, func(named string) bool {
 		return named == tag || weakly && named == "W/"+tag
 	})
 }
 
-// Check returns why rules with a digest are not what If-Match asks for.
+// Check returns an error if If-Match excludes rules with this digest.
 func (p Preconditions) Check(digest string) error {
 	if p.ifMatch != nil && !p.ifMatch.any && !p.ifMatch.names(EntityTag(digest), false) {
-		return Refuse(http.StatusPreconditionFailed,
+		return Errorf(http.StatusPreconditionFailed,
 			"the rules have changed: their digest is %s now; read them again", digest)
 	}
 	return nil
 }
 
-// IsKnown reports whether If-None-Match names the digest that the rules have.
+// IsKnown reports whether If-None-Match names this digest.
 func (p Preconditions) IsKnown(digest string) bool {
 	return p.ifNoneMatch != nil && p.ifNoneMatch.names(EntityTag(digest), true)
 }
@@ -90,7 +89,7 @@ func (p Preconditions) IsKnown(digest string) bool {
 // WantsNone reports whether there must not be a rule.
 func (p Preconditions) WantsNone() bool { return p.ifNoneMatch != nil && p.ifNoneMatch.any }
 
-// OfRules returns what an edit requires of the digest of all rules, nil for nothing.
+// OfRules returns what an edit requires of the digest of all rules, or nil.
 func (p Preconditions) OfRules() func(digest string) error {
 	namesTags := func(c *condition) bool { return c != nil && !c.any }
 	if !namesTags(p.ifMatch) && !namesTags(p.ifNoneMatch) {
@@ -100,7 +99,7 @@ func (p Preconditions) OfRules() func(digest string) error {
 		if err := p.Check(digest); err != nil || !p.IsKnown(digest) {
 			return err
 		}
-		return Refuse(http.StatusPreconditionFailed,
+		return Errorf(http.StatusPreconditionFailed,
 			"the rules still have the digest %s, which If-None-Match excludes", digest)
 	}
 }
@@ -110,15 +109,15 @@ func (p Preconditions) OfRule(key string) func(now *resolver.Rule) error {
 	return func(now *resolver.Rule) error {
 		switch {
 		case p.ifMatch != nil && p.ifMatch.any && now == nil:
-			return Refuse(http.StatusPreconditionFailed,
+			return Errorf(http.StatusPreconditionFailed,
 				"there is no rule for the key %q, and If-Match: * asks for one", key)
 		case p.WantsNone() && now != nil:
-			return Refuse(http.StatusPreconditionFailed,
+			return Errorf(http.StatusPreconditionFailed,
 				"there is a rule for the key %q, and If-None-Match: * asks for none", key)
 		}
 		return nil
 	}
 }
 
-// EntityTag is the ETag of rules with a digest.
+// EntityTag is the ETag for a digest of rules.
 func EntityTag(digest string) string { return `"` + digest + `"` }

@@ -21,11 +21,11 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// checking is what "caddy shortlink check" is asked to do.
+// checking is the command line of "caddy shortlink check".
 type checking struct {
 	input  input
 	hosts  []string
-	root   string // of the site's files, empty for none
+	root   string // the directory of the site's files, or empty
 	strict bool
 	format string
 }
@@ -35,18 +35,17 @@ func checkCommand(configurations Configurations) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "check [--config FILE] [--rules FILE]... [--host HOST]... [--root DIR] " +
 			"[--strict] [--format text|json]",
-		Short: "Says everything that can be known of rules",
-		Long: `Says everything that can be known of the rules of a configuration, of all its
-handlers, or of files: errors, which keep them from serving; loops, circles that
-clients would go round in, and expectations that fail, which are errors, too;
-warnings of what their authors may not expect; and notes of what could be better.
+		Short: "Checks rules: errors, warnings and notes",
+		Long: `Checks the rules of all handlers of a configuration, or of files. Errors are what
+keeps rules from serving, and loops, circles between clients and rules, and failed
+expectations. Warnings are what authors may not expect. Notes say what could be better.
 
 --host names a host of the site, so that destinations on it are followed, too. The hosts
-of a configuration's site count where all its requests reach the handler as they are.
+of a configuration's site count if all its requests reach the handler unchanged.
 
---root names the directory of the site's files: rules that take their requests are
-found, and destinations at the site that are neither a file nor answered by a rule.
-/a is there if a, a.html, a/index.html or a/index.txt is. Rules with variables are left out.
+--root names the directory of the site's files. Rules that hide files are reported, and
+destinations on the site that are neither a file nor answered by a rule. /a exists if a,
+a.html, a/index.html or a/index.txt does. Rules with variables are left out.
 
 With --format json the output is one object: handlers, each with name, rules, the
 numbers of errors, warnings and notes, and findings: severity, kind, position,
@@ -85,7 +84,7 @@ func (c *checking) run(cmd *cobra.Command, args []string) error {
 	}
 	for _, report := range reports {
 		if report.Errors > 0 || c.strict && report.Warnings > 0 {
-			return errFound
+			return errNegative
 		}
 	}
 	return nil
@@ -102,14 +101,14 @@ func checkHosts(hosts []string) error {
 	return nil
 }
 
-// check checks all handlers that are meant.
+// check checks all selected handlers.
 func (c *checking) check(cmd *cobra.Command) ([]*checkReport, error) {
 	handlers, closeAll, err := c.input.open(cmd.InOrStdin())
 	if bad, is := errors.AsType[BadConfiguration](err); is {
 		path := cmp.Or(c.input.config, defaultConfig)
 		report := newCheckReport(path)
 		report.addErrors(c.input.configurations.InDirectives(bad.Err, path), "configuration")
-		for i, f := range report.Findings { // Caddy's own messages name the file
+		for i, f := range report.Findings { // Caddy's own messages have the file
 			report.Findings[i].Message = strings.ReplaceAll(f.Message, path, printable.Text(path))
 		}
 		report.sort()
@@ -133,7 +132,7 @@ func (c *checking) check(cmd *cobra.Command) ([]*checkReport, error) {
 }
 
 func (c *checking) checkHandler(
-	h *Found, root *webroot.Root, progress *progress,
+	h *ConfigHandler, root *webroot.Root, progress *progress,
 ) *checkReport {
 	report := newCheckReport(h.Name)
 	if h.Shares {
@@ -151,7 +150,7 @@ func (c *checking) checkHandler(
 	report.addCopies(h.Rules.Sources)
 	report.addErrors(h.Rules.CheckExpectations(ruleset), "failed expectation")
 	hosts := slices.Concat(c.hosts, h.Origins)
-	lint.Check(ruleset, warnings, hosts, report.add)
+	lint.Check(ruleset, warnings, hosts, report.addFinding)
 	if root != nil {
 		progress.startPhase("comparing with files")
 		report.checkRoot(ruleset, h.Rules.Options, root, c.root, hosts)
@@ -160,20 +159,20 @@ func (c *checking) checkHandler(
 	report.addNeverReached(ruleset, h.Ways, told)
 	for _, w := range h.Rules.ConfigurationWarnings(ruleset) {
 		if w.Key == "" && len(h.Lines) > 0 {
-			w.Position = h.Lines[0] // it is about the handler
+			w.Position = h.Lines[0] // it concerns the handler
 		}
-		report.add(lint.Finding{Warning: w, Severity: lint.SeverityWarning})
+		report.addFinding(lint.Finding{Warning: w, Severity: lint.SeverityWarning})
 	}
 	for _, path := range h.Pages {
 		for _, w := range live.PageWarnings(ruleset, path) {
-			report.add(lint.Finding{Warning: w, Severity: lint.SeverityWarning})
+			report.addFinding(lint.Finding{Warning: w, Severity: lint.SeverityWarning})
 		}
 	}
 	report.sort()
 	return report
 }
 
-// checkReport is what is found of a handler's rules.
+// checkReport is the result of checking a handler's rules.
 type checkReport struct {
 	Name     string        `json:"name"`
 	Rules    int           `json:"rules"`
@@ -182,10 +181,10 @@ type checkReport struct {
 	Notes    int           `json:"notes"`
 	Findings []findingJSON `json:"findings"`
 
-	label string // what people are told for the name
+	label string // the name that people see
 }
 
-// findingJSON is a finding for programs.
+// findingJSON is a finding as JSON.
 type findingJSON struct {
 	Severity    lint.Severity `json:"severity"`
 	Kind        lint.Kind     `json:"kind"`
@@ -203,7 +202,7 @@ func newCheckReport(name string) *checkReport {
 	return &checkReport{Name: name, Findings: []findingJSON{}, label: name}
 }
 
-func (r *checkReport) add(f lint.Finding) {
+func (r *checkReport) addFinding(f lint.Finding) {
 	switch f.Severity {
 	case lint.SeverityError:
 		r.Errors++
@@ -222,11 +221,10 @@ func (r *checkReport) add(f lint.Finding) {
 func (r *checkReport) warn(kind lint.Kind, rule resolver.Rule, message string) {
 	f := lint.Finding{Severity: lint.SeverityWarning}
 	f.Kind, f.Position, f.Key, f.Message = kind, rule.Position, rule.Key, message
-	r.add(f)
+	r.addFinding(f)
 }
 
-// addErrors adds the errors that an error consists of; kind is for those that do not tell it
-// themselves.
+// addErrors adds the parts of an error; kind is for those that have none.
 func (r *checkReport) addErrors(err error, kind lint.Kind) {
 	for _, err := range PartsOf(err) {
 		f := lint.Finding{Severity: lint.SeverityError}
@@ -241,22 +239,22 @@ func (r *checkReport) addErrors(err error, kind lint.Kind) {
 		if p, ok := err.(source.Problem); ok {
 			f.Kind, f.Position, f.Key, f.Message = cmp.Or(p.Kind, kind), p.At, p.Key, p.Message
 		}
-		r.add(f)
+		r.addFinding(f)
 	}
 }
 
-// addCopies adds warnings of sources of which a stored copy is checked.
+// addCopies adds warnings about sources whose stored copies were checked.
 func (r *checkReport) addCopies(sources []source.Source) {
 	for _, from := range sources {
 		if note := source.NoteOfCopy(from); note != "" {
 			f := lint.Finding{Severity: lint.SeverityWarning}
 			f.Kind, f.Position.Source, f.Message = "stored copy", from.String(), note
-			r.add(f)
+			r.addFinding(f)
 		}
 	}
 }
 
-// PartsOf returns the errors that an error joins, also one that says more about several.
+// PartsOf returns the errors that an error joins.
 func PartsOf(err error) []error {
 	if err == nil {
 		return nil
@@ -275,7 +273,7 @@ func PartsOf(err error) []error {
 	return []error{err}
 }
 
-// sort puts findings into the order in which people read them: by severity, then kind, then place.
+// sort sorts findings by severity, kind and position.
 func (r *checkReport) sort() {
 	order := []lint.Severity{lint.SeverityError, lint.SeverityWarning,
 		lint.SeverityNote}
@@ -306,10 +304,10 @@ func (c *checking) write(w io.Writer, reports []*checkReport) error {
 	return out.Flush()
 }
 
-// shownFindings is how many findings of a kind people are shown.
+// shownFindings is how many findings of a kind the text shows.
 const shownFindings = 20
 
-// write writes the report for people: what was found, kind by kind.
+// write writes the report as text, kind by kind.
 func (r *checkReport) write(w *bufio.Writer, c colours) {
 	colour := map[lint.Severity]int{lint.SeverityError: red, lint.SeverityWarning: yellow,
 		lint.SeverityNote: bold}

@@ -14,7 +14,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
-// What a comparison of rules with the files of the site finds.
+// Warnings of a comparison with the files of the site.
 const (
 	kindHidden    lint.Kind = "hides a page"
 	kindMissing   lint.Kind = "destination is missing"
@@ -28,21 +28,21 @@ type rootCheck struct {
 	dir     string
 	ruleset *resolver.Ruleset
 	site    lint.Site
-	folds   bool // whether keys match without regard to case
+	folds   bool // keys match without regard to case
 	report  *checkReport
 
 	hidden map[int]*hiddenFiles // by the number of the rule
 	buffer []byte
 }
 
-// hiddenFiles are the files that a rule takes the requests of.
+// hiddenFiles are the files whose requests a rule answers.
 type hiddenFiles struct {
 	n     int
 	first string
 }
 
-// checkRoot adds what a comparison with the files of the site finds, which lie in dir. hosts are
-// those of the site besides that of the options' origin.
+// checkRoot adds the warnings of a comparison with the site's files, which are in dir. hosts are
+// those of the site besides the host of the options' origin.
 func (r *checkReport) checkRoot(
 	ruleset *resolver.Ruleset, options resolver.Options, root *webroot.Root, dir string,
 	hosts []string,
@@ -63,18 +63,18 @@ func (c *rootCheck) find(kind lint.Kind, rule resolver.Rule, message string) {
 	if kind == kindTemplates {
 		f.Severity = lint.SeverityNote
 	}
-	c.report.add(f)
+	c.report.addFinding(f)
 }
 
-// findUnread tells which directories could not be read.
+// findUnread reports directories that could not be read.
 func (c *rootCheck) findUnread() {
 	for _, err := range c.root.Unread() {
 		c.find(kindUnread, resolver.Rule{}, printable.Text(err.Error())+
-			"; what lies there is taken for missing")
+			"; their files count as missing")
 	}
 }
 
-// findTemplates tells that rules with variables are not compared.
+// findTemplates reports that rules with variables are not compared.
 func (c *rootCheck) findTemplates() {
 	n := 0
 	for range c.ruleset.Templates() {
@@ -93,7 +93,7 @@ func isOrAre(n int) string {
 	return "are"
 }
 
-// findHidden finds the rules that take requests for files.
+// findHidden finds the rules that answer requests for files.
 func (c *rootCheck) findHidden() {
 	for file := range c.root.All() {
 		c.noteRulesOf(file)
@@ -109,7 +109,7 @@ func (c *rootCheck) findHidden() {
 	}
 }
 
-// filesText says how many files there are, and which is the first.
+// filesText says how many files there are, and names the first.
 func filesText(n int, first string) string {
 	if n == 1 {
 		return "the file " + first
@@ -117,7 +117,7 @@ func filesText(n int, first string) string {
 	return fmt.Sprintf("%d files, the first being %s,", n, first)
 }
 
-// noteRulesOf notes the rules that take requests for a file, by any of its paths.
+// noteRulesOf records the rules that answer requests for a file, by any of its paths.
 func (c *rootCheck) noteRulesOf(file string) {
 	var noted []int
 	paths := webroot.URLPaths(file)
@@ -136,9 +136,9 @@ func (c *rootCheck) noteRulesOf(file string) {
 	}
 }
 
-// ruleThatTakes returns the rule without variables that takes requests for a path of a file, unless
-// it leads them to that very file. Not every site has paths other than the file's own, so they
-// count where they are a key, but not below one.
+// ruleThatTakes returns the rule without variables that answers requests for a path of a file,
+// unless it leads to that very file. Not every site serves paths other than the file's own, so
+// those count if they are a key, but not below one.
 func (c *rootCheck) ruleThatTakes(path, own, file string) (number int, ok bool) {
 	scheme, host, _ := strings.Cut(c.site.Origin(), "://")
 	request, ok := resolver.NewRequest(scheme, host, path)
@@ -160,15 +160,15 @@ func (c *rootCheck) ruleThatTakes(path, own, file string) (number int, ok bool) 
 	return result.Rule, true
 }
 
-// isKey reports whether a path is a key, with or without a slash at its end.
+// isKey reports whether a path is a key, perhaps with a slash at its end.
 func (c *rootCheck) isKey(path, key string) bool {
 	key = resolver.CanonicalKey(key, c.folds)
 	path = resolver.CanonicalKey(path[1:], c.folds)
 	return path == key || strings.TrimSuffix(path, "/") == key
 }
 
-// checkDestination finds that a path of the site that no rule answers is no file. A rule that also
-// takes what lies below its key can lead to a directory.
+// checkDestination reports a path of the site that neither a rule nor a file answers. A rule that
+// also matches what lies below its key may lead to a directory.
 func (c *rootCheck) checkDestination(rule resolver.Rule, path string) {
 	if _, ok := c.root.Page(path); ok {
 		return
@@ -182,7 +182,7 @@ func (c *rootCheck) checkDestination(rule resolver.Rule, path string) {
 			"for this path")
 }
 
-// openRoot reads which files the directory of --root has; nil if none is given.
+// openRoot lists the files in the directory of --root; nil if none is given.
 func openRoot(cmd *cobra.Command, dir string) (*webroot.Root, error) {
 	switch {
 	case dir == "" && cmd.Flags().Changed("root"):

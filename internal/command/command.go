@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/caddy-shortlink/shortlink/internal/near"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 )
 
@@ -19,9 +20,9 @@ func Register(configurations Configurations) {
 		Name:  "shortlink",
 		Usage: "<command>",
 		Short: "Resolves, checks, compares and edits short links",
-		Long: `Answers what happens to a URL and why, whether rules are good, and what a
-change of rules means to clients, without a running Caddy; and edits the rules
-of one that runs. All of it by the same resolver that serves.
+		Long: `Without a running Caddy, says where URLs lead and why, checks rules, and says
+what a change of rules means to clients. Edits the rules of a running Caddy.
+All commands use the resolver that serves.
 
 Exit status: 0 if all is well, 1 if something was found or an outcome is an
 error, 2 for wrong usage and for input that cannot be read.`,
@@ -36,8 +37,9 @@ func AddTo(parent *cobra.Command, configurations Configurations) {
 		if len(args) == 0 {
 			return parent.Help()
 		}
-		return fmt.Errorf("there is no command %q; the commands are %s", args[0],
-			strings.Join(namesOfCommands(parent), ", "))
+		names := namesOfCommands(parent)
+		return fmt.Errorf("there is no command %q%s; the commands are %s", args[0],
+			theNearest("", args[0], names), strings.Join(names, ", "))
 	})
 	for _, cmd := range []*cobra.Command{
 		resolveCommand(configurations),
@@ -66,18 +68,33 @@ func namesOfCommands(parent *cobra.Command) []string {
 	return names
 }
 
-// complete gives a command what all of them have: exit status 2 for wrong flags.
+// theNearest returns a clause that names the nearest of names, with prefix in front of it, or ""
+// if none is near.
+func theNearest(prefix, written string, names []string) string {
+	if meant := near.Word(written, names); meant != "" {
+		return "; the nearest is " + prefix + meant
+	}
+	return ""
+}
+
+// complete sets what all commands share: exit status 2 for wrong flags.
 func complete(cmd *cobra.Command) {
 	cmd.SilenceErrors = true
-	cmd.Args = cobra.ArbitraryArgs // what they are is for the command to check
+	cmd.Args = cobra.ArbitraryArgs // the command checks them
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		message := printable.Text(flagError(err).Error())
+		message := printable.Text(flagError(cmd, err).Error())
 		return exit(cmd, fmt.Errorf("%s; see %s --help", message, cmd.CommandPath()))
 	})
 }
 
-// flagError returns the error of wrong flags, which says of a wrong value what its flag takes.
-func flagError(err error) error {
+// flagError returns the error of wrong flags. It names the values that a flag takes, or the flag
+// nearest to an unknown one.
+func flagError(cmd *cobra.Command, err error) error {
+	if unknown, is := errors.AsType[*pflag.NotExistError](err); is {
+		var names []string
+		cmd.Flags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
+		return fmt.Errorf("%w%s", err, theNearest("--", unknown.GetSpecifiedName(), names))
+	}
 	invalid, is := errors.AsType[*pflag.InvalidValueError](err)
 	if !is {
 		return err
@@ -98,15 +115,15 @@ func flagError(err error) error {
 	return fmt.Errorf("--%s takes %s, not %q", invalid.GetFlag().Name, what, invalid.GetValue())
 }
 
-// found is the error of a command that has done its work and found something, with a message or
-// without: exit status 1. All other errors are exit status 2.
-type found struct{ error }
+// negative is the error of a command that worked and has a negative result, with or without a
+// message: exit status 1. All other errors are exit status 2.
+type negative struct{ error }
 
-// errFound is for what the output tells already.
-var errFound = found{}
+// errNegative is a negative result that the output already tells.
+var errNegative = negative{}
 
-// exiting makes a command of a function whose error says what the exit status is. All that the
-// function prints is made safe to print.
+// exiting makes a command from a function whose error decides the exit status. It escapes all that
+// the function prints.
 func exiting(run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		cmd.SilenceErrors = true
@@ -117,12 +134,12 @@ func exiting(run func(*cobra.Command, []string) error) func(*cobra.Command, []st
 	}
 }
 
-// exit tells what is wrong, and returns the error that makes Caddy exit with the status for it.
+// exit prints an error, and returns the error that makes Caddy exit with its status.
 func exit(cmd *cobra.Command, err error) error {
 	if err == nil {
 		return nil
 	}
-	something, is := errors.AsType[found](err)
+	something, is := errors.AsType[negative](err)
 	if !is || something.error != nil {
 		text := printableWords(cmd, err.Error())
 		fmt.Fprintln(printable.NewWriter(cmd.ErrOrStderr()), "Error:", text)
@@ -135,8 +152,8 @@ func exit(cmd *cobra.Command, err error) error {
 	return caddycmd.WrapCommandFuncForCobra(status)(cmd, nil)
 }
 
-// printableWords returns a text of many lines in which the words of a command, such as the names of
-// files, are on one line each.
+// printableWords returns a text of many lines in which the words of a command, such as file names,
+// stay on one line.
 func printableWords(cmd *cobra.Command, text string) string {
 	words := cmd.Flags().Args()
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
@@ -155,7 +172,7 @@ func printableWords(cmd *cobra.Command, text string) string {
 }
 
 // Error returns the message.
-func (f found) Error() string {
+func (f negative) Error() string {
 	if f.error == nil {
 		return ""
 	}
@@ -168,7 +185,7 @@ const (
 	formatCSV  = "csv"
 )
 
-// formatFlag adds the flag that chooses between output as text and in other formats.
+// formatFlag adds the flag that chooses the output format.
 func formatFlag(cmd *cobra.Command, format *string, others ...string) {
 	formats := append([]string{formatText}, others...)
 	cmd.Flags().StringVar(format, "format", formatText, "Form of the output: "+alternatives(formats))
@@ -176,7 +193,7 @@ func formatFlag(cmd *cobra.Command, format *string, others ...string) {
 		cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// checkFormat checks the format of a command that has others besides text.
+// checkFormat checks the flag --format of a command with formats other than text.
 func checkFormat(format string, others ...string) error {
 	formats := append([]string{formatText}, others...)
 	if !slices.Contains(formats, format) {

@@ -85,7 +85,7 @@ func TestWhatBeginsAsJSONIsNotToldOfOtherFormats(t *testing.T) {
 
 func TestASpreadsheetIsOneErrorThatSaysHowToSaveIt(t *testing.T) {
 	const want = "error: unreadable (1)\n" +
-		"  -:1:1: this is a spreadsheet, or another file that is no text; save it as CSV, in UTF-8, " +
+		"  -:1:1: this is a spreadsheet, or another file that is not text; save it as CSV, in UTF-8, " +
 		"with the columns key and destination\n" +
 		"shortlink: 0 rules, 1 error, 0 warnings, 0 notes\n"
 	spreadsheet := "PK\x03\x04\x14\x00\x06\x00" + strings.Repeat("\x00\"\xff\"x\n", 1000)

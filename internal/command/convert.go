@@ -19,19 +19,19 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// converting is what "caddy shortlink convert" is asked to do.
+// converting is the command line of "caddy shortlink convert".
 type converting struct {
 	from, to  string
 	output    string // the path of a file, or [standardOutput]
 	redirects source.RedirectsOptions
-	// Defaults for what the file leaves open.
+	// Defaults for what the file does not say.
 	status, query string
 	exact         bool
 	isExactGiven  bool
 }
 
-// skipped is what becomes of unsupported lines: what is written has none of them in any case, and
-// then each is reported with what becomes of its requests.
+// skipped is how unsupported lines are read: the output never has them, and each is reported with
+// what becomes of its requests.
 const skipped = "skip"
 
 func convertCommand() *cobra.Command {
@@ -41,19 +41,19 @@ func convertCommand() *cobra.Command {
 		Short: "Writes rules in another format, and says what cannot be said in it",
 		Long: `Reads rules from a file, or from standard input, and writes them in another format
 to standard output: json, csv, redirects for the _redirects of Netlify and Cloudflare
-Pages, or map for a path and its destination on each line. What the file's name tells
-need not be said with --from. --status, --exact and --query are for rules of which the
-file does not say it; rules of other programs are exact unless the program goes on
-below a path, or --exact=false.
+Pages, or map for a path and its destination on each line. --from is not needed if the
+file's name tells the format. --status, --exact and --query apply to rules for which the
+file says nothing. Rules of other programs are exact, unless the program also matches
+below a path, or --exact=false is given.
 
-Nothing is written where no line could be converted. Write a file that is followed
-with -o: it is replaced as a whole, and never by a table without rules.
+Nothing is written if no line could be converted. Use -o for a file that Caddy follows:
+it is replaced as a whole, and never by a table without rules.
 
-A report on standard error says of each line that is not the same any more in which
-way it differs (approximated), why it is left out (refused), or that no request gets
-to it (dropped); a rule of JSON or CSV counts as a line. What is written can be loaded:
-rules that could not are refused. Comments are not carried over. In _redirects a line
-without a status means 301, or with --dialect cloudflare 302.
+A report on standard error lists each line whose meaning changes (approximated), that is
+left out (refused), or that no request reaches (dropped); a rule of JSON or CSV counts as
+a line. The output can always be loaded: rules that could not be are refused. Comments
+are not kept. In _redirects a line without a status means 301, or with --dialect
+cloudflare 302.
 
 Exit status: 0 if all lines mean the same, 1 if some do not or are refused, 2 for
 wrong usage and for files that cannot be opened.`,
@@ -75,12 +75,12 @@ wrong usage and for files that cannot be opened.`,
 	return cmd
 }
 
-// addDefaultFlags adds the flags of defaults for what the file leaves open.
+// addDefaultFlags adds the flags for what the file does not say.
 func (c *converting) addDefaultFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.status, "status", "",
 		"Status of rules without one: "+rulefile.StatusWords)
 	cmd.Flags().BoolVar(&c.exact, "exact", false,
-		"Rules take their path alone, or with =false what is below, too, where the file does not say it")
+		"Rules match only their path, or with =false also below it, if the file does not say")
 	cmd.Flags().StringVar(&c.query, "query", "",
 		"Query mode of rules without one: "+rulefile.QueryModes)
 	_ = cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions([]cobra.Completion{
@@ -128,16 +128,16 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 			Reading: how,
 		}, from)
 	})
-	if _, is := errors.AsType[found](err); err != nil && !is {
+	if _, is := errors.AsType[negative](err); err != nil && !is {
 		return err
 	}
 	if err == nil && differs(done) {
-		err = errFound
+		err = errNegative
 	}
 	return errors.Join(writeConversion(cmd.ErrOrStderr(), done), err)
 }
 
-// openInput opens a file, or standard input, which closing leaves open.
+// openInput opens a file, or standard input, which closeInput leaves open.
 func openInput(stdin io.Reader, path string) (r io.Reader, closeInput func(), err error) {
 	if path == source.StandardInput {
 		return stdin, func() {}, nil
@@ -157,7 +157,7 @@ func openInput(stdin io.Reader, path string) (r io.Reader, closeInput func(), er
 	return file, func() { file.Close() }, nil
 }
 
-// reading returns how a file of a format is read.
+// reading returns how a file in a format is read.
 func (c *converting) reading(from migrate.Format) (how rulefile.Reading, err error) {
 	if err := c.checkFlags(from); err != nil {
 		return how, err
@@ -183,7 +183,7 @@ func (c *converting) reading(from migrate.Format) (how rulefile.Reading, err err
 	return how, err
 }
 
-// checkFlags refuses flags that have nothing to say of a format.
+// checkFlags returns an error for flags that do not apply to a format.
 func (c *converting) checkFlags(from migrate.Format) error {
 	redirects := c.redirects
 	if from.HasHosts {
@@ -206,7 +206,7 @@ func (c *converting) checkFlags(from migrate.Format) error {
 	return nil
 }
 
-// formatOf returns the format of what is read.
+// formatOf returns the input format.
 func (c *converting) formatOf(path string) (migrate.Format, error) {
 	if c.from != "" {
 		return formats.Parse(c.from)
@@ -270,7 +270,7 @@ func sizeOf(r io.Reader) int64 {
 	return info.Size()
 }
 
-// writeConversion writes the report for people.
+// writeConversion writes the report as text.
 func writeConversion(to io.Writer, c migrate.Conversion) error {
 	w := bufio.NewWriter(to)
 	for _, group := range []struct {

@@ -126,8 +126,8 @@ func TestATableIsNotReplacedByAnEmptyOne(t *testing.T) {
 func TestATableThatCannotBeWrittenIsNamedWithTheReason(t *testing.T) {
 	dir := t.TempDir()
 	for path, want := range map[string]string{
-		dir:                      dir + ": it is no file, but a directory",
-		dir + "/none/links.json": dir + "/none/links.json: no file can be made beside it: no such",
+		dir:                      dir + ": it is a directory, not a file",
+		dir + "/none/links.json": dir + "/none/links.json: no file can be created beside it: no such",
 		"":                       "--output takes the path of a file; it is empty",
 	} {
 		if got, status := convert(oneRedirect, "-o", path); status != 2 || !strings.Contains(got, want) {
@@ -177,8 +177,8 @@ func TestALinkToWhatIsNoFileStaysWhenATableIsWrittenToIt(t *testing.T) {
 	defer pipe.Close()
 	descriptor := fmt.Sprintf("/proc/self/fd/%d", pipe.Fd())
 	for target, want := range map[string]string{
-		"nowhere.json": "it is a symbolic link to what is not there; make that, or remove the link",
-		descriptor:     "it is no file, but a device or pipe",
+		"nowhere.json": "it is a symbolic link to a missing file; create that, or remove the link",
+		descriptor:     "it is a device or pipe, not a file",
 	} {
 		if _, err := os.Stat("/proc/self/fd"); err != nil && target == descriptor {
 			continue // only Linux has it

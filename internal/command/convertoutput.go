@@ -17,14 +17,14 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// standardOutput is what is written for it in the place of a file.
+// standardOutput is the name of standard output.
 const standardOutput = "-"
 
 // conversion writes a table.
 type conversion func(io.Writer) (migrate.Conversion, error)
 
-// write writes a table in a format to where it is wanted, unless it has no rules and should have.
-// Then the error is of type [found].
+// write writes a table in a format to its destination, unless it has no rules and should have. Then
+// the error is a [negative].
 func (c *converting) write(
 	cmd *cobra.Command, format rulefile.Format, convert conversion,
 ) (done migrate.Conversion, err error) {
@@ -64,22 +64,22 @@ func (c *converting) writeTable(
 func (c *converting) checkEmpty(format rulefile.Format, done migrate.Conversion) error {
 	switch {
 	case differs(done) && c.output == standardOutput:
-		return errFound
+		return errNegative
 	case differs(done):
-		return found{fmt.Errorf("no line makes a rule, so %s is not written", c.output)}
+		return negative{fmt.Errorf("no line makes a rule, so %s is not written", c.output)}
 	case c.output != standardOutput && !isEmptyTable(c.output, format):
-		return found{fmt.Errorf("there are no rules, and %s is not replaced by a table without any; "+
+		return negative{fmt.Errorf("there are no rules, and %s is not replaced by a table without any; "+
 			"remove it first if that is meant", c.output)}
 	}
 	return nil
 }
 
-// differs reports whether lines are not what they were.
+// differs reports whether lines have changed their meaning.
 func differs(done migrate.Conversion) bool {
 	return done.Approximated.Count+done.Refused.Count > 0
 }
 
-// isEmptyTable reports whether a file is a table without rules, or is not there.
+// isEmptyTable reports whether a file is missing or a table without rules.
 func isEmptyTable(path string, format rulefile.Format) bool {
 	file, err := os.Open(path)
 	if err != nil {
@@ -91,7 +91,7 @@ func isEmptyTable(path string, format rulefile.Format) bool {
 	return isEmpty && err == nil
 }
 
-// heldTable is a table that is passed on once it has rules. Then it is longer than one without any.
+// heldTable holds back a table until it has rules. Then it is longer than an empty one.
 type heldTable struct {
 	to       io.Writer
 	empty    int // the length of a table without rules
@@ -118,7 +118,7 @@ func (t *heldTable) Write(p []byte) (int, error) {
 	return len(p), t.release()
 }
 
-// release passes on what is held.
+// release passes on the held bytes.
 func (t *heldTable) release() error {
 	_, err := t.held.WriteTo(t.to)
 	return err

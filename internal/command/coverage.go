@@ -18,7 +18,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// covering is what "caddy shortlink coverage" is asked to do.
+// covering is the command line of "caddy shortlink coverage".
 type covering struct {
 	input  input
 	hosts  []string
@@ -39,31 +39,31 @@ func coverageCommand(configurations Configurations) *cobra.Command {
 			"[--skip PREFIX]... [--probes] [--month MONTH | --since TIME] [--until TIME] " +
 			"[--format text|json|csv] FILE...|-",
 		Short: "Says which URLs of logs, sitemaps and lists have no answer",
-		Long: `Reads URLs, and says of each whether it is a redirect, gone, a page, an error, or
-missing: no rule answers it, it is no file below --root, and the log says 404 or
-nothing. What is missing is listed by requests, each with up to three keys or pages
-that were perhaps meant. No rule is written.
+		Long: `Reads URLs, and says whether each is a redirect, gone, a page, an error, or missing.
+A missing URL is answered by no rule, is not a file below --root, and has status 404 or
+none in the log. Missing URLs are listed by requests, each with up to three keys or
+pages that were perhaps meant. No rule is written.
 
-What is missing and scanners ask any site for, such as /.env and /wp-login.php, is
-counted in one line at the end. --probes lists these URLs.
+Missing URLs that scanners ask any site for, such as /.env and /wp-login.php, are counted
+in one line at the end. --probes lists them.
 
-Each file is told by its content: Caddy's access log; a log in the common or combined
+The content of a file tells its format: Caddy's access log; a log in the common or combined
 format; a sitemap; a table with a column of URLs, such as exports of Search Console and
 Google Analytics; lines of JSON with url, uri or path; a list of URLs or paths. All of
 them can be compressed with gzip or zstd. "-" is standard input.
 
-Queries do not count, and of logs only GET and HEAD requests do. URLs of hosts that are
-none of the site are left out: those of --host, or else of the configuration's sites.
+Queries do not count. In logs, only GET and HEAD requests count. URLs of other hosts are
+left out: the site's hosts are those of --host, or else of the configuration's sites.
 
---since and --until leave out what a log has from before a time, or from this time on:
-2026-03-01, which is midnight in UTC, or 2026-03-01T06:00:00+01:00. --month 2026-03
-counts that month alone. A file without dates is an error then.
+--since and --until leave out requests before a time, or from that time on: 2026-03-01,
+which is midnight in UTC, or 2026-03-01T06:00:00+01:00. --month 2026-03 counts only that
+month. A file without dates is an error then.
 
-With --format csv the missing paths are a file of rules without destinations, and with
---format json the output is one object.
+With --format csv the output is a file of rules for the missing paths, without
+destinations; with --format json it is one object.
 
-Exit status: 0 if nothing but probes is missing, 1 if something is, 2 for wrong usage or
-if all requests are for other hosts or of other times.`,
+Exit status: 0 if only probes are missing, 1 if other URLs are, 2 for wrong usage or
+if all requests are for other hosts or from other times.`,
 		Example: `  caddy shortlink coverage --config Caddyfile /var/log/caddy/access.log*
   caddy shortlink coverage --month 2026-03 access.log
   caddy shortlink coverage --rules links.json --root public old-sitemap.xml
@@ -105,7 +105,7 @@ func (c *covering) run(cmd *cobra.Command, files []string) error {
 		return err
 	}
 	counts := coverage.NewCounts(
-		coverage.Options{IsOurs: c.isOurs(h.Found), Skip: c.skip, Period: period})
+		coverage.Options{IsOurs: c.isOurs(h.ConfigHandler), Skip: c.skip, Period: period})
 	if err := c.read(cmd, counts, files); err != nil {
 		return err
 	}
@@ -126,12 +126,12 @@ func (c *covering) run(cmd *cobra.Command, files []string) error {
 		return err
 	}
 	if report.Totals[coverage.Missing].URLs > 0 {
-		return errFound
+		return errNegative
 	}
 	return nil
 }
 
-// check checks the words of the command.
+// check checks the command line.
 func (c *covering) check(files []string) error {
 	errs := []error{checkFormat(c.format, formatJSON, formatCSV), checkHosts(c.hosts)}
 	for _, prefix := range c.skip {
@@ -151,7 +151,7 @@ func (c *covering) check(files []string) error {
 	return errors.Join(errs...)
 }
 
-// period returns when requests have to be from to count.
+// period returns the period of requests that count.
 func (c *covering) period(cmd *cobra.Command) (coverage.Period, error) {
 	p := coverage.Period{Since: c.since, Until: c.until}
 	if !cmd.Flags().Changed("month") {
@@ -171,25 +171,25 @@ func (c *covering) period(cmd *cobra.Command) (coverage.Period, error) {
 	return coverage.Period{Since: begin, Until: begin.AddDate(0, 1, 0)}, nil
 }
 
-// checkCounts checks that not all requests were left out: then it is not known what is missing.
+// checkCounts returns an error if all requests were left out: then nothing is known.
 func checkCounts(counts *coverage.Counts) error {
 	left := counts.LeftOut
 	switch {
 	case counts.Len() > 0:
 		return nil
 	case left.Hosts > 0:
-		return fmt.Errorf("nothing is counted, as requests are for other hosts than the site's (%d); "+
-			"name the host that they are for with --host", left.Hosts)
+		return fmt.Errorf("nothing is counted: all requests are for other hosts (%d); "+
+			"name their host with --host", left.Hosts)
 	case left.Times > 0:
 		first, last := counts.OtherTimes()
-		return fmt.Errorf("nothing is counted, as requests are of other times (%d), from %s to %s; "+
+		return fmt.Errorf("nothing is counted: all requests are from other times (%d), from %s to %s; "+
 			"write another --since, --until or --month", left.Times, first.Format(time.RFC3339),
 			last.Format(time.RFC3339))
 	}
 	return nil
 }
 
-// checkInputs checks that all files are there, before the first one is read.
+// checkInputs checks that all files exist, before the first one is read.
 func checkInputs(files []string) error {
 	var errs []error
 	for _, path := range files {
@@ -201,7 +201,7 @@ func checkInputs(files []string) error {
 	return errors.Join(errs...)
 }
 
-// notesOfRoot says which directories of a root, which may be nil, could not be read.
+// notesOfRoot names directories of a root, which may be nil, that could not be read.
 func notesOfRoot(root *webroot.Root) (notes []string) {
 	if root != nil {
 		for _, unread := range root.Unread() {
@@ -211,13 +211,13 @@ func notesOfRoot(root *webroot.Root) (notes []string) {
 	return notes
 }
 
-// isOurs returns what tells the hosts of the site, nil for any host.
-func (c *covering) isOurs(h *Found) func(host string) bool {
+// isOurs returns a test for hosts of the site, or nil for any host.
+func (c *covering) isOurs(h *ConfigHandler) func(host string) bool {
 	addresses := c.hosts
 	if len(addresses) == 0 {
 		addresses = h.Addresses
 	}
-	site := &Found{}
+	site := &ConfigHandler{}
 	for _, address := range addresses {
 		site.Addresses = append(site.Addresses, coverage.HostOf(address))
 	}
@@ -242,7 +242,7 @@ func (c *covering) read(cmd *cobra.Command, counts *coverage.Counts, files []str
 	return nil
 }
 
-// sizeOfAll returns the size of all files, or 0 if that of one is not known.
+// sizeOfAll returns the size of all files, or 0 if one has no known size.
 func sizeOfAll(files []string) (size int64) {
 	for _, path := range files {
 		info, err := os.Stat(path)
@@ -283,7 +283,7 @@ func (s *steppingBytes) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// report finds out what becomes of the URLs.
+// report resolves the URLs.
 func (c *covering) report(
 	cmd *cobra.Command, counts *coverage.Counts, q coverage.Question,
 ) (*coverage.Report, error) {

@@ -22,7 +22,7 @@ func TestHostsAreThoseOfTheFlagOrOfTheSites(t *testing.T) {
 		{nil, nil, "any.example", ""},
 	} {
 		c := covering{hosts: tt.flags}
-		isOurs := c.isOurs(&Found{Addresses: tt.addresses})
+		isOurs := c.isOurs(&ConfigHandler{Addresses: tt.addresses})
 		if isOurs == nil {
 			isOurs = func(host string) bool { return host != "" }
 		}

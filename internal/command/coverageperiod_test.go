@@ -96,10 +96,10 @@ func TestAPeriodThatCannotBeCountedIsAnError(t *testing.T) {
 	list := filepath.Join(t.TempDir(), "list")
 	testcaddy.Write(t, list, "/a\n")
 	for _, tt := range []struct{ flags, file, want string }{
-		{"--since 2026-04-01", log, "nothing is counted, as requests are of other times (2), from " +
+		{"--since 2026-04-01", log, "nothing is counted: all requests are from other times (2), from " +
 			"2026-03-02T12:00:00Z to 2026-03-15T12:00:00Z; write another --since, --until or --month"},
 		{"--month 2026-03", list, list +
-			": nothing in it has a date; leave out the file, or --since, --until and --month"},
+			": it has no dates; leave out the file, or --since, --until and --month"},
 		{"--month March", list, `--month takes a month, such as 2026-03, not "March"`},
 		{"--month=", list, `--month takes a month, such as 2026-03, not ""`},
 		{"--month 2026-03 --since 2026-03-02", list,

@@ -15,16 +15,16 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 )
 
-// coverageWriter writes what becomes of URLs.
+// coverageWriter writes the report about URLs.
 type coverageWriter struct {
 	counts *coverage.Counts
 	report *coverage.Report
 	out    *bufio.Writer
 	notes  io.Writer
-	// rootNotes are of directories below --root.
+	// rootNotes are about directories below --root.
 	rootNotes []string
 	fold      bool // keys match without regard to case
-	probes    bool // whether to list them
+	probes    bool // list them
 
 	progress *progress // of suggesting
 }
@@ -41,7 +41,7 @@ func (w *coverageWriter) write(format string, c colours) error {
 	return w.writeText(c)
 }
 
-// writeText writes the totals, and what is missing, as far as a person reads.
+// writeText writes the totals, and the first missing URLs.
 func (w *coverageWriter) writeText(c colours) error {
 	fmt.Fprintf(w.out, "%-10s%10s%12s\n", "", "URLs", "requests")
 	var all coverage.Total
@@ -63,24 +63,21 @@ func (w *coverageWriter) writeText(c colours) error {
 	return nil
 }
 
-// writeMissing writes what is missing, with what was perhaps meant.
+// writeMissing writes the missing URLs with suggestions.
 func (w *coverageWriter) writeMissing(c colours) error {
 	count := w.report.Totals[coverage.Missing].URLs
 	if count > 0 {
 		c.heading(w.out, red, fmt.Sprintf("\nmissing (%d)", count))
 	}
 	for missing := range limit(shownFindings, w.report.Missing()) {
-		candidates, err := w.report.Candidates(missing.Path)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(w.out, "%8d  %s%s\n", missing.Requests, missing.Path, perhaps(candidates))
+		candidates := perhaps(w.report.Candidates(missing.Path))
+		fmt.Fprintf(w.out, "%8d  %s%s\n", missing.Requests, missing.Path, candidates)
 	}
 	w.writeMore(count)
 	return nil
 }
 
-// writeProbes writes what scanners have asked for, or how much that is.
+// writeProbes writes what scanners have asked for, or only the total.
 func (w *coverageWriter) writeProbes(c colours) {
 	total := w.report.Totals[coverage.Probe]
 	switch {
@@ -108,7 +105,7 @@ func (w *coverageWriter) writeMore(count int) {
 	}
 }
 
-// limit gives the first n URLs.
+// limit returns the first n URLs.
 func limit(n int, urls iter.Seq[coverage.MissingURL]) iter.Seq[coverage.MissingURL] {
 	return func(yield func(coverage.MissingURL) bool) {
 		left := n
@@ -136,7 +133,7 @@ func perhaps(candidates []coverage.Candidate) string {
 	return "  (perhaps " + strings.Join(all, ", ") + ")"
 }
 
-// writeCSV writes what is missing as a file of rules without destinations.
+// writeCSV writes the missing URLs as a file of rules without destinations.
 func (w *coverageWriter) writeCSV() error {
 	rows := csv.NewWriter(w.out)
 	rows.Write([]string{"key", "destination", "requests"}) //nolint:errcheck // Error has the first one
@@ -156,20 +153,20 @@ func (w *coverageWriter) writeCSV() error {
 			continue
 		}
 		if strings.IndexByte("=+-@", key[0]) >= 0 {
-			key = "/" + key // else a spreadsheet takes it for a formula, and who wrote it is unknown
+			key = "/" + key // else a spreadsheet could take it for a formula of a stranger
 		}
 		// nolint:errcheck // see above
 		rows.Write([]string{key, "", strconv.FormatUint(missing.Requests, 10)})
 	}
 	rows.Flush()
 	if without.URLs > 0 {
-		fmt.Fprintf(w.notes, "Note: %s left out, as no rule can have the key or an earlier row has "+
+		fmt.Fprintf(w.notes, "Note: %s left out: no rule can have the key, or an earlier row has "+
 			"it; the first is %s\n", printable.Count(without.URLs, "missing path"), first)
 	}
 	return rows.Error()
 }
 
-// coverageJSON is the result for programs, but for what is missing.
+// coverageJSON is the report as JSON, without the missing URLs.
 type coverageJSON struct {
 	Totals struct {
 		Redirect coverage.Total `json:"redirect"`
@@ -197,7 +194,7 @@ type coverageJSON struct {
 	Uncounted uint64   `json:"uncounted"`
 }
 
-// result returns the result without what is missing.
+// result returns the report without the missing URLs.
 func (w *coverageWriter) result() (r coverageJSON) {
 	of, left := &w.report.Totals, w.counts.LeftOut
 	t := &r.Totals
@@ -214,11 +211,10 @@ func (w *coverageWriter) result() (r coverageJSON) {
 	return r
 }
 
-// mostSuggested is for how many missing URLs candidates are looked for. In the worst case that
-// takes a millisecond each.
+// mostSuggested is for how many missing URLs there are suggestions. Each takes up to a millisecond.
 const mostSuggested = 10_000
 
-// writeJSON writes one object. What is missing can be much, and is written as it comes.
+// writeJSON writes one object. The missing URLs can be many, and are streamed.
 func (w *coverageWriter) writeJSON() error {
 	head, err := printable.JSON(w.result())
 	if err != nil {
@@ -227,18 +223,17 @@ func (w *coverageWriter) writeJSON() error {
 	fmt.Fprintf(w.out, "%s,\"missing\":", bytes.TrimSuffix(head, []byte("}")))
 	n := 0
 	w.progress.setTotal(int64(min(w.report.Totals[coverage.Missing].URLs, mostSuggested)))
-	err = w.writeJSONArray(w.report.Missing(), func(missing *coverage.MissingURL) (err error) {
+	err = w.writeJSONArray(w.report.Missing(), func(missing *coverage.MissingURL) {
 		if n++; n <= mostSuggested {
 			w.progress.advanceTo(int64(n))
-			missing.Candidates, err = w.report.Candidates(missing.Path)
+			missing.Candidates = w.report.Candidates(missing.Path)
 		}
-		return err
 	})
 	if err != nil {
 		return err
 	}
 	fmt.Fprint(w.out, ",\"probes\":")
-	asTheyAre := func(*coverage.MissingURL) error { return nil }
+	asTheyAre := func(*coverage.MissingURL) {}
 	if err := w.writeJSONArray(w.report.Probes(), asTheyAre); err != nil {
 		return err
 	}
@@ -246,16 +241,14 @@ func (w *coverageWriter) writeJSON() error {
 	return err
 }
 
-// writeJSONArray writes URLs, each with what add adds to it.
+// writeJSONArray writes URLs, each with the members that add adds.
 func (w *coverageWriter) writeJSONArray(
-	urls iter.Seq[coverage.MissingURL], add func(*coverage.MissingURL) error,
+	urls iter.Seq[coverage.MissingURL], add func(*coverage.MissingURL),
 ) error {
 	fmt.Fprint(w.out, "[")
 	separator := "\n"
 	for url := range urls {
-		if err := add(&url); err != nil {
-			return err
-		}
+		add(&url)
 		line, err := printable.JSON(url)
 		if err != nil {
 			return err
@@ -267,7 +260,7 @@ func (w *coverageWriter) writeJSONArray(
 	return err
 }
 
-// writeNotes tells beside the output what was not counted.
+// writeNotes writes to standard error what was not counted.
 func (w *coverageWriter) writeNotes() {
 	note := func(format string, args ...any) { fmt.Fprintf(w.notes, "Note: "+format+"\n", args...) }
 	for _, text := range slices.Concat(w.counts.Notes, w.rootNotes) {
@@ -300,7 +293,7 @@ func (w *coverageWriter) writeNotes() {
 		}
 	}
 	if left.Overflow > 0 {
-		note("requests not counted, as %d URLs are held at most: %d; leave some out with --skip, or "+
+		note("requests not counted, because at most %d URLs are held: %d; leave some out with --skip, or "+
 			"read fewer files at a time", coverage.MostURLs, left.Overflow)
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// diffing is what "caddy shortlink diff" is asked to do.
+// diffing is the command line of "caddy shortlink diff".
 type diffing struct {
 	configurations Configurations
 
@@ -32,14 +32,13 @@ func diffCommand(configurations Configurations) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff OLD NEW [--format text|json]",
 		Short: "Says what a change of rules means to clients",
-		Long: `Compares two files of rules, or two Caddyfiles, and says what changes for those
-who follow the links: keys that are added and removed, keys whose own rule says
-something else, and keys that lead elsewhere although their own rule is the same,
-since a rule further along their chain is another, or a shorter key has them.
-Behind a key, "?…" stands for any query, where only requests with one tell the difference.
-It compares the compiled rules. Of a key with variables it says what happens to values
-that no other key takes. Notes that differ are listed apart, as no client sees them.
-"-" is standard input.
+		Long: `Compares two files of rules, or two Caddyfiles, and says what changes for clients: keys
+that are added and removed, keys whose own rule changes, and keys whose rule is the same
+but leads elsewhere, because a rule further along their chain has changed, or a shorter
+key now matches them. "?…" after a key means that only requests with a query differ.
+diff compares the compiled rules. For a key with variables it says what happens to values
+that no other key matches. Notes that differ are listed apart, because clients do not
+see them. "-" is standard input.
 
 With --format json each change is an object on a line of its own.
 
@@ -50,9 +49,9 @@ usage and for rules that cannot be read.`,
 		RunE: exiting(func(cmd *cobra.Command, args []string) error { return d.run(cmd, args) }),
 	}
 	cmd.Flags().StringVarP(&d.adapter, "adapter", "a", "",
-		"Name of the adapter of both, where they are configurations of Caddy but no Caddyfiles")
+		"Name of the adapter for both, if they are configurations but not Caddyfiles")
 	cmd.Flags().StringVar(&d.name, "name", "",
-		"Name of the handler, where a configuration has several")
+		"Name of the handler, if a configuration has several")
 	d.reading.addFlags(cmd)
 	formatFlag(cmd, &d.format, formatJSON)
 	return cmd
@@ -68,7 +67,7 @@ func (d *diffing) run(cmd *cobra.Command, args []string) error {
 	if args[0] == source.StandardInput && args[1] == args[0] {
 		return errStdinTwice
 	}
-	if _, err := d.reading.of(args); err != nil {
+	if _, err := d.reading.forFiles(args); err != nil {
 		return err
 	}
 	progress := newProgress(cmd.ErrOrStderr(), "reading rules")
@@ -95,10 +94,10 @@ func (d *diffing) run(cmd *cobra.Command, args []string) error {
 	if !reflect.DeepEqual(oldOptions, newOptions) {
 		fmt.Fprintln(cmd.ErrOrStderr(), "Note: the options of the two differ; what that does to the "+
 			"queries of requests is not compared.")
-		return errFound
+		return errNegative
 	}
 	if len(changes) > 0 {
-		return errFound
+		return errNegative
 	}
 	return nil
 }
@@ -108,7 +107,7 @@ func (d *diffing) compile(
 	path string, stdin io.Reader, progress *progress,
 ) (*resolver.Ruleset, resolver.Options, error) {
 	in := input{configurations: d.configurations, rules: []string{path},
-		reading: d.reading.ofOne(path)}
+		reading: d.reading.forFile(path)}
 	if d.adapter != "" || isCaddyfileName(path) {
 		in = input{configurations: d.configurations, config: path, adapter: d.adapter, name: d.name}
 	}
@@ -124,7 +123,7 @@ func (d *diffing) compile(
 	return ruleset, h.Rules.Options, nil
 }
 
-// isCaddyfileName reports whether Caddy takes a file of this name for a Caddyfile.
+// isCaddyfileName reports whether Caddy takes a file with this name for a Caddyfile.
 func isCaddyfileName(path string) bool {
 	name := strings.ToLower(filepath.Base(path))
 	return strings.HasPrefix(name, "caddyfile") || strings.HasSuffix(name, ".caddyfile")
@@ -151,7 +150,7 @@ func (d *diffing) write(w io.Writer, changes []resolver.Change, notes []changedN
 	return out.Flush()
 }
 
-// changeTitles are the kinds of changes in the order in which people are told of them.
+// changeTitles are the kinds of changes, in the order of the text.
 var changeTitles = [...]struct {
 	kind   resolver.ChangeKind
 	title  string
@@ -163,7 +162,7 @@ var changeTitles = [...]struct {
 	{resolver.ChangeAffected, "affected: their own rules are the same, and lead elsewhere", yellow},
 }
 
-// writeChanges writes changes for people, kind by kind.
+// writeChanges writes changes as text, kind by kind.
 func writeChanges(w *bufio.Writer, changes []resolver.Change, c colours) {
 	if len(changes) == 0 {
 		fmt.Fprintln(w, "Nothing changes for clients.")

@@ -11,14 +11,14 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// changedNote is a note that differs, of a rule that both rulesets have, as programs get it.
+// changedNote is a note that differs between the two rulesets, as JSON.
 type changedNote struct {
 	Kind     string `json:"kind"` // note
 	Key      string `json:"key"`
 	Position string `json:"position,omitempty"`
 	Was      string `json:"was"`
 	Now      string `json:"now"`
-	place    string // the position behind a key
+	place    string // the position after a key
 }
 
 // changedNotes returns the notes that differ, by key.
@@ -37,7 +37,7 @@ func changedNotes(before, after *resolver.Ruleset) (notes []changedNote) {
 	return notes
 }
 
-// writeNotes writes the notes that differ for people.
+// writeNotes writes the notes that differ as text.
 func writeNotes(w *bufio.Writer, notes []changedNote, c colours) {
 	if len(notes) == 0 {
 		return

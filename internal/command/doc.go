@@ -1,6 +1,6 @@
-// Package command is the command "caddy shortlink". Some of its commands read a configuration of
-// Caddy or files of rules, without a running Caddy: an input opens them, and hands on handlers that
-// are [Found]. The others ask a running Caddy through its admin endpoint: they are online, and talk
-// to a remote. The package imports internal/admin and internal/live. What stands in a configuration
-// only the package of the handler knows, which it reaches as [Configurations].
+// Package command is the command "caddy shortlink". Offline commands read a configuration of Caddy
+// or files of rules without a running Caddy: an input opens them, and returns each handler as a
+// [ConfigHandler]. Online commands ask a running Caddy, a remote, through its admin endpoint. The
+// package imports internal/admin and internal/live. Only the handler's package understands
+// configurations; it is available as [Configurations].
 package command

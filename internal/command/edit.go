@@ -20,19 +20,19 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// adding is what "caddy shortlink add" is asked to do.
+// adding is the command line of "caddy shortlink add".
 type adding struct {
 	online online
 	rule   resolver.Rule
 	status string
 	query  string
-	// keepsNote is set where the rule keeps the note that it has.
+	// keepsNote says that the rule keeps its present note.
 	keepsNote bool
 	length    int
 	digest    string
-	isNew     bool // whether the key may have no rule yet
+	isNew     bool // the key must not have a rule yet
 	format    string
-	// ruleLine returns a rule as a line of a Caddyfile has it.
+	// ruleLine returns a rule as a line of a Caddyfile.
 	ruleLine func(resolver.Rule) string
 }
 
@@ -41,14 +41,14 @@ func addCommand(configurations Configurations) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add [KEY] URL [--status CODE] [--exact] [--unlisted] [--query MODE] [--note TEXT]",
 		Short: "Adds a rule to a running Caddy, or changes it",
-		Long: `Adds a rule to the first source of a running Caddy that can be written to, or changes
-the rule that the key has, and then says what that was on standard error. It serves when
-the command is done, or is refused with the reason.
+		Long: `Adds a rule to the first source of a running Caddy that can be written to, or replaces
+the rule of the key, and then shows the old rule on standard error. When the command is
+done, the rule serves, or was refused with a reason.
 
-Without a key one is made of the URL: as few characters as are free, of the digits and
+Without a key, one is made from the URL: the shortest that is free, of digits and
 lower-case letters without i, l, o and u. The same URL gets the same key again.
 
-A rule keeps its note unless --note says another one; --note "" removes it.`,
+A rule keeps its note unless --note gives another one; --note "" removes it.`,
 		Example: `  caddy shortlink add docs https://docs.example
   caddy shortlink add https://example.com/a/very/long/path
   caddy shortlink add paper https://example.com/paper.pdf --status 301 --exact
@@ -65,8 +65,8 @@ A rule keeps its note unless --note says another one; --note "" removes it.`,
 	cmd.Flags().StringVar(&a.rule.Note, "note", "",
 		"Why the rule is there, in one line (default: the note that it has)")
 	cmd.Flags().IntVar(&a.length, "length",
-		1, "Fewest characters of a key that is made of the URL, 16 at most")
-	cmd.Flags().BoolVar(&a.isNew, "new", false, "Replace no rule: the key must have none")
+		1, "Minimum length of a key that is made from the URL, at most 16")
+	cmd.Flags().BoolVar(&a.isNew, "new", false, "Do not replace a rule: the key must have none")
 	addIfMatch(cmd, &a.digest)
 	formatFlag(cmd, &a.format, formatJSON)
 	return cmd
@@ -82,7 +82,7 @@ func (a *adding) run(cmd *cobra.Command, args []string) error {
 	}
 	if a.length > longestMade {
 		return fmt.Errorf(
-			"--length takes %d at most, as nobody has two URLs whose keys have more in common", longestMade)
+			"--length must be at most %d", longestMade)
 	}
 	if a.status != "" {
 		var ok bool
@@ -105,11 +105,11 @@ func (a *adding) run(cmd *cobra.Command, args []string) error {
 	}
 	a.rule.Value = args[len(args)-1]
 	if !utf8.ValidString(a.rule.Value) {
-		return fmt.Errorf("the destination %q is no UTF-8 text; write its bytes percent-encoded, "+
+		return fmt.Errorf("the destination %q is not UTF-8; write its bytes percent-encoded, "+
 			"such as %%9B", a.rule.Value)
 	}
 	if len(args) == 1 && resolver.IsValue(args[0]) && !resolver.IsDestination(args[0]) {
-		return fmt.Errorf("add takes a key in front of %s, as one is made of URLs alone", args[0])
+		return fmt.Errorf("add needs a key before %s: keys are made only for URLs", args[0])
 	}
 	if len(args) == 2 {
 		a.rule.Key = args[0]
@@ -131,7 +131,7 @@ func (a *adding) run(cmd *cobra.Command, args []string) error {
 	return a.putShort(cmd, r)
 }
 
-// takeOverNote takes the note that the key's rule has, unless another one is asked for.
+// takeOverNote copies the note of the key's present rule, unless another one is given.
 func (a *adding) takeOverNote(r *remote) error {
 	if !a.keepsNote || a.isNew || a.rule.Key == "" {
 		return nil
@@ -143,7 +143,7 @@ func (a *adding) takeOverNote(r *remote) error {
 	return err
 }
 
-// put sets the rule, and tells it.
+// put sets the rule, and prints it.
 func (a *adding) put(cmd *cobra.Command, r *remote, digest string) error {
 	if a.rule.Key == "" {
 		return errors.New("the key is empty; \"/\" itself cannot be a shortlink")
@@ -159,7 +159,7 @@ func (a *adding) put(cmd *cobra.Command, r *remote, digest string) error {
 	body := strings.NewReader(rulefile.JSONValue(a.rule))
 	response, err := r.do(http.MethodPut, path, header, body)
 	if a.isNew && digest == "" && hasStatus(err, http.StatusPreconditionFailed) {
-		return found{fmt.Errorf("there is a rule for the key %q; to replace it, leave --new out",
+		return negative{fmt.Errorf("there is a rule for the key %q; to replace it, leave --new out",
 			a.rule.Key)}
 	}
 	if err != nil {
@@ -191,7 +191,7 @@ func ifMatch(digest string) http.Header {
 	return header
 }
 
-// tell tells the rule that there is now; was is the one that it has replaced, if any.
+// tell prints the new rule; was is the one that it replaced, if any.
 func (a *adding) tell(w io.Writer, was *resolver.Rule, created bool) error {
 	if a.format == formatJSON {
 		encoder := printable.NewJSONEncoder(w)
@@ -206,7 +206,7 @@ func (a *adding) tell(w io.Writer, was *resolver.Rule, created bool) error {
 	return err
 }
 
-// putShort sets the rule for a key that is made of its URL.
+// putShort sets the rule of a key that is made from its URL.
 func (a *adding) putShort(cmd *cobra.Command, r *remote) error {
 	const tries = 10
 	asked := a.rule
@@ -230,12 +230,11 @@ func (a *adding) putShort(cmd *cobra.Command, r *remote) error {
 		if a.digest != "" || try == tries || !hasStatus(err, http.StatusPreconditionFailed) {
 			return err
 		}
-		// Somebody else was faster, perhaps with the same key.
+		// Another edit came first, perhaps with the same key.
 	}
 }
 
-// withoutKey returns what the endpoint says is wrong with a rule, without its key, which nobody has
-// written.
+// withoutKey returns the endpoint's error without the key, which the user has not written.
 func withoutKey(err error, key string) error {
 	if answered, is := answerOf(err); is {
 		answered.reason = strings.ReplaceAll(answered.reason, fmt.Sprintf("key %q: ", key), "")
@@ -243,8 +242,8 @@ func withoutKey(err error, key string) error {
 	return err
 }
 
-// chooseKey sets the rule's key: the one that the URL has already, whose rule it returns, or else
-// the shortest that is free. It returns the digest of the rules that it has looked at first.
+// chooseKey sets the rule's key: the one that the URL already has, whose rule it returns, or else
+// the shortest free one. It returns the digest of the rules that it looked at first.
 func (a *adding) chooseKey(r *remote) (digest string, there *resolver.Rule, err error) {
 	whole := shortKey(a.rule.Value)
 	free := ""
@@ -255,7 +254,7 @@ func (a *adding) chooseKey(r *remote) (digest string, there *resolver.Rule, err 
 			return "", nil, err
 		}
 		if digest == "" {
-			digest = seen // if anything changes from now on, the key may not be free any more
+			digest = seen // if rules change from now on, the key may be taken
 		}
 		if rule != nil && sameURL(rule.Value, a.rule.Value) {
 			a.rule.Key = key
@@ -273,14 +272,14 @@ func (a *adding) chooseKey(r *remote) (digest string, there *resolver.Rule, err 
 	return digest, nil, nil
 }
 
-// longestMade is how long a key that is made of a URL is at most.
+// longestMade is the maximum length of a key that is made from a URL.
 const longestMade = 16
 
 // crockford are the digits of Crockford's base 32, which leaves out the letters that look or sound
 // like others, in lower case.
 const crockford = "0123456789abcdefghjkmnpqrstvwxyz"
 
-// shortKey returns all the characters that a key for a URL can have.
+// shortKey returns all characters of the key for a URL.
 func shortKey(url string) string {
 	sum := sha256.Sum256([]byte(spelled(url)))
 	return base32.NewEncoding(crockford).WithPadding(base32.NoPadding).EncodeToString(sum[:])
@@ -288,7 +287,7 @@ func shortKey(url string) string {
 
 func sameURL(a, b string) bool { return spelled(a) == spelled(b) }
 
-// spelled returns a URL as the URL Standard spells it.
+// spelled returns a URL in the spelling of the URL Standard.
 func spelled(url string) string {
 	if u, err := weburl.Parse(url); err == nil {
 		return u.Href()
@@ -296,7 +295,7 @@ func spelled(url string) string {
 	return url
 }
 
-// rule returns a key's rule, if there is one, and the digest of all rules.
+// rule returns a key's rule, or nil, and the digest of all rules.
 func (r *remote) rule(key string) (found *resolver.Rule, digest string, err error) {
 	path, err := r.rulePath(key)
 	if err != nil {
@@ -322,9 +321,9 @@ func removeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "remove KEY...",
 		Short: "Removes rules of a running Caddy",
-		Long: `Removes the rules of keys from the source of a running Caddy that is written
-to. Each is gone when the command is done, or is refused with the reason; those
-behind it are left alone then.`,
+		Long: `Removes the rules of keys from the source of a running Caddy that edits go to.
+When the command is done, all are gone, or one was refused with a reason; the
+keys after that one are left alone.`,
 		Example: `  caddy shortlink remove docs
   caddy shortlink remove old-paper older-paper --name papers`,
 		RunE: exiting(func(_ *cobra.Command, keys []string) error {

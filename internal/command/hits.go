@@ -20,7 +20,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 )
 
-// hitsQuery is what "caddy shortlink hits" is asked for.
+// hitsQuery is the command line of "caddy shortlink hits".
 type hitsQuery struct {
 	unused, format string
 	days           bool
@@ -33,17 +33,17 @@ func hitsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hits [--top N] [--unused DURATION | --days [KEY]] [--format text|json|csv]",
 		Short: "Says how often the rules of a running Caddy have redirected",
-		Long: `Says of the rules that a running Caddy serves how often each has redirected and when last,
-to the minute; of all servers that share Caddy's storage together. Those with the most hits come
-first, with --top so many of them. The last line says how many rules have none.
+		Long: `Says how often each rule of a running Caddy has redirected, and when last, to the minute.
+Servers that share Caddy's storage are counted together. Rules with the most hits come
+first; --top limits their number. The last line says how many rules have none.
 
---unused lists only those that nobody has needed for so long, neither themselves nor through a
-rule that leads there. Rules without hits, and those that were added since then, are among them.
+--unused lists only rules that nobody has needed for this long, directly or through another
+rule. Rules without hits, and those that were added since then, are among them.
 
---days tells of each of the last 90 days how often all rules together have redirected, or the one
-with the key KEY: in UTC, oldest first, and in the end of all these days.
+--days lists each of the last 90 days: how often all rules together have redirected, or the
+rule with the key KEY. Days are in UTC, oldest first; the last line is the total.
 
-With --format json and csv all rules are listed by key, those without hits among them. The
+With --format json and csv all rules are listed by key, also those without hits. The
 columns of csv are key, count and last, or date and count.`,
 		Example: `  caddy shortlink hits --top 20
   caddy shortlink hits --unused 90d --name docs
@@ -64,7 +64,7 @@ columns of csv are key, count and last, or date and count.`,
 		}),
 	}
 	o.addFlags(cmd)
-	cmd.Flags().Uint64Var(&q.top, "top", 0, "Only so many rules with the most hits, 0 for all")
+	cmd.Flags().Uint64Var(&q.top, "top", 0, "Only this many rules, those with the most hits; 0 for all")
 	cmd.Flags().StringVar(&q.unused, "unused", "",
 		"Only rules that have not redirected for this long, such as 90d")
 	cmd.Flags().BoolVar(&q.days, "days", false,
@@ -73,7 +73,7 @@ columns of csv are key, count and last, or date and count.`,
 	return cmd
 }
 
-// check checks the words of the command.
+// check checks the command line.
 func (q *hitsQuery) check(args []string) error {
 	if err := checkFormat(q.format, formatJSON, formatCSV); err != nil {
 		return err
@@ -186,7 +186,7 @@ func (q *hitsQuery) writeText(w, notes io.Writer, body io.Reader) error {
 	return nil
 }
 
-// writeHitsCSV writes the hits of all rules as a table, as they come in.
+// writeHitsCSV writes the hits of all rules as a table, as they arrive.
 func writeHitsCSV(w, notes io.Writer, body io.Reader) error {
 	rows := csv.NewWriter(w)
 	rows.Write([]string{"key", "count", "last"}) //nolint:errcheck // Error has the first one
@@ -209,10 +209,10 @@ func writeDaysCSV(w io.Writer, days []admin.Day) error {
 	return rows.Error()
 }
 
-// hitText returns how often a rule has redirected and when last, in columns.
+// hitText returns how often and when last a rule has redirected, in columns.
 func hitText(h admin.Hit) string { return fmt.Sprintf("%10d  %-20s", h.Count, lastOf(h, "never")) }
 
-// lastOf returns when a rule has redirected last.
+// lastOf returns when a rule last redirected.
 func lastOf(h admin.Hit, never string) string {
 	if h.Last == nil {
 		return never
@@ -220,13 +220,13 @@ func lastOf(h admin.Hit, never string) string {
 	return h.Last.Format(time.RFC3339)
 }
 
-// hitReader takes the hits of all rules as they come in.
+// hitReader reads the hits of all rules as they arrive.
 type hitReader struct {
 	since func(string) // nil for nobody
 	hit   func(key string, h admin.Hit) error
 }
 
-// read reads the endpoint's answer; what there is to note beside the hits goes to notes.
+// read reads the endpoint's answer, and writes its notes to notes.
 func (r *hitReader) read(notes io.Writer, body io.Reader) error {
 	answer := json.NewDecoder(body)
 	return eachMember(answer, func(name string) error {

@@ -8,15 +8,15 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
-// commonEndings are how most hosts end, and those of examples and private networks. Endings that
-// files have are not among them: md, sh, py, pl, rs, zip.
+// commonEndings are the endings of most hosts, and those of examples and private networks. Endings
+// of files are left out: md, sh, py, pl, rs, zip.
 const commonEndings = " com net org edu gov io dev app cloud info biz eu uk us ca de fr ch at nl " +
 	"au jp cn br ru example test local internal "
 
-// addHostKeys adds warnings of keys that begin with a host: of the site, which has hosts besides
-// those of the handler, or one that looks like most hosts. It returns these keys.
+// addHostKeys adds warnings about keys that begin with a host of the site, or with a segment that
+// looks like a host, and returns these keys. The site has hosts besides those of the handler.
 func (r *checkReport) addHostKeys(
-	ruleset *resolver.Ruleset, h *Found, hosts []string,
+	ruleset *resolver.Ruleset, h *ConfigHandler, hosts []string,
 ) (told map[string]bool) {
 	told = map[string]bool{}
 	_, origin, _ := strings.Cut(h.Rules.Options.Origin, "://")
@@ -37,7 +37,7 @@ func (r *checkReport) addHostKeys(
 			meant := rule
 			meant.Key = rest
 			if write, _ = keyThatIsReached(meant, h.Ways); write != rest && isReached(rule, h.Ways) {
-				continue // it has to begin so
+				continue // it must begin so
 			}
 		}
 		told[rule.Key] = true
@@ -47,8 +47,8 @@ func (r *checkReport) addHostKeys(
 	return told
 }
 
-// isHostKey reports whether the first segment of a key is one of some hosts or, where more follows
-// it, looks like any.
+// isHostKey reports whether the first segment of a key is one of some hosts or, if more follows,
+// looks like any host.
 func isHostKey(segment, rest string, hosts []string) bool {
 	dot := strings.LastIndexByte(segment, '.')
 	if dot < 0 && rest == "" || strings.ContainsAny(segment, "{*") {

@@ -20,7 +20,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// input says where a command has its rules from: a configuration of Caddy, or files of rules.
+// input says where a command reads its rules: a configuration of Caddy, or files.
 type input struct {
 	configurations Configurations
 
@@ -45,14 +45,14 @@ func (in *input) addConfigFlags(cmd *cobra.Command) {
 		"", "Name of the handler, where the configuration has several")
 }
 
-// offline is a handler whose rules are read and compiled without being served.
+// offline is a handler whose rules are read and compiled but not served.
 type offline struct {
-	*Found
+	*ConfigHandler
 	close func()
 }
 
-// openOne opens the one handler that is meant. If the configuration has several, that is the one
-// whose site has the hosts of urls.
+// openOne opens the selected handler. If the configuration has several, it is the one whose site
+// has the hosts of urls.
 func (in *input) openOne(stdin io.Reader, urls []string) (*offline, error) {
 	handlers, closeAll, err := in.open(stdin)
 	if err != nil {
@@ -67,8 +67,8 @@ func (in *input) openOne(stdin io.Reader, urls []string) (*offline, error) {
 	return &offline{meant[0], closeAll}, nil
 }
 
-// compile reads and compiles the rules of the one handler that is meant, and tells its progress on
-// standard error. Where there are several, urls say which one it is.
+// compile reads and compiles the rules of the selected handler, and shows its progress on standard
+// error. If there are several, urls select one.
 func (in *input) compile(
 	cmd *cobra.Command, urls []string,
 ) (h *offline, ruleset *resolver.Ruleset, err error) {
@@ -90,12 +90,12 @@ func (in *input) compile(
 	return h, ruleset, nil
 }
 
-// open returns all handlers that are meant, at least one, whose options are good and whose sources
-// can be read.
+// open returns all selected handlers, at least one, whose options are valid and whose sources can
+// be read.
 func (in *input) open(
 	stdin io.Reader,
 ) (handlers Handlers, closeAll func(), err error) {
-	how, err := in.reading.of(in.rules)
+	how, err := in.reading.forFiles(in.rules)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -125,10 +125,10 @@ func (in *input) open(
 	return handlers, closeAll, nil
 }
 
-// checkRules checks the flags of an input that is files of rules.
+// checkRules checks the flags of an input from files.
 func (in *input) checkRules() error {
 	if in.config != "" || in.adapter != "" || in.name != "" {
-		return errors.New("--rules stands in the place of --config, --adapter and --name; " +
+		return errors.New("--rules replaces --config, --adapter and --name; " +
 			"write one or the other")
 	}
 	if i := slices.Index(in.rules, source.StandardInput); i >= 0 &&
@@ -137,14 +137,14 @@ func (in *input) checkRules() error {
 	}
 	for _, path := range in.rules {
 		if isCaddyfileName(path) && in.reading.format == "" {
-			return fmt.Errorf("%s is a configuration of Caddy, and no file of rules; "+
+			return fmt.Errorf("%s is a configuration of Caddy, not a file of rules; "+
 				"write --config %s", path, path)
 		}
 	}
 	return nil
 }
 
-// rulesOfFiles returns a ruleset without options of the files.
+// rulesOfFiles returns a ruleset of the files, without options.
 func (in *input) rulesOfFiles(stdin io.Reader, how rulefile.Reading) *live.Ruleset {
 	config := live.Config{Context: caddy.Context{Context: context.Background()}}
 	for _, path := range in.rules {
@@ -155,7 +155,7 @@ func (in *input) rulesOfFiles(stdin io.Reader, how rulefile.Reading) *live.Rules
 	return live.New(config)
 }
 
-// loadConfig returns the configuration as JSON, and the path of the file that it was written in.
+// loadConfig returns the configuration as JSON, and the path of its file.
 func (in *input) loadConfig() (config []byte, path string, err error) {
 	if in.config != "" && in.config != source.StandardInput {
 		if _, err := os.Stat(in.config); err != nil {
@@ -168,21 +168,21 @@ func (in *input) loadConfig() (config []byte, path string, err error) {
 	}
 	if path == "" {
 		return nil, "", errors.New("there are no rules: write --config with a configuration or --rules " +
-			"with a file of rules; here is no Caddyfile")
+			"with a file of rules; this directory has no Caddyfile")
 	}
 	return config, path, nil
 }
 
-// BadConfiguration is all that is wrong with a configuration that could be read.
+// BadConfiguration lists the errors of a configuration that could be read.
 type BadConfiguration struct{ Err error }
 
-// Error tells all that is wrong.
+// Error returns all errors.
 func (b BadConfiguration) Error() string { return b.Err.Error() }
 
 // Unwrap returns the error itself.
 func (b BadConfiguration) Unwrap() error { return b.Err }
 
-// beQuiet lets Caddy log nothing while it loads a configuration.
+// beQuiet keeps Caddy from logging while it loads a configuration.
 func beQuiet() error {
 	_, end, err := quietContext(nil)
 	if err == nil {
@@ -191,8 +191,8 @@ func beQuiet() error {
 	return err
 }
 
-// quietContext returns a context of a configuration that serves nothing and logs nothing, for
-// modules that need a storage; closeAll ends it.
+// quietContext returns a context for modules that need a storage. Its configuration serves and logs
+// nothing; closeAll ends it.
 func quietContext(config []byte) (ctx caddy.Context, closeAll func(), err error) {
 	var whole struct {
 		Storage json.RawMessage `json:"storage"`
@@ -216,8 +216,8 @@ func quietContext(config []byte) (ctx caddy.Context, closeAll func(), err error)
 	return ctx, closeAll, nil
 }
 
-// errStdinTwice is the error of a command that would have to read standard input for two things.
-var errStdinTwice = errors.New("standard input can be read once; write a file for the other one")
+// errStdinTwice is the error of a command that would have to read standard input twice.
+var errStdinTwice = errors.New("standard input can be read only once; write a file for the other one")
 
 // readsStdin reports whether rules are read from standard input.
 func (in *input) readsStdin() bool {

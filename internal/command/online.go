@@ -23,7 +23,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// online says which handler of which running Caddy is meant.
+// online says which handler of which running Caddy to use.
 type online struct {
 	address, config, adapter, name string
 }
@@ -34,22 +34,22 @@ func (o *online) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&o.config, "config", "c", "",
 		"Configuration file that says where the admin endpoint is (default: "+defaultConfig+")")
 	cmd.Flags().StringVarP(&o.adapter, "adapter", "a", "", "Name of the configuration's adapter")
-	cmd.Flags().StringVar(&o.name, "name", "", "Name of the handler, where several run")
+	cmd.Flags().StringVar(&o.name, "name", "", "Name of the handler, if several run")
 }
 
-// defaultConfig is the configuration where none is named.
+// defaultConfig is the configuration if none is given.
 const defaultConfig = "Caddyfile"
 
-// defaultAdmin is where Caddy's admin endpoint is where nothing else is said.
+// defaultAdmin is the default address of Caddy's admin endpoint.
 const defaultAdmin = "localhost:2019"
 
-// remote is a handler that runs somewhere.
+// remote is a handler of a running Caddy.
 type remote struct {
 	address, name string
-	told          bool // whether the user has written the address
+	told          bool // the user has given the address
 }
 
-// find finds the handler that is meant.
+// find finds the selected handler.
 func (o *online) find() (*remote, error) {
 	r, err := o.endpoint()
 	if err != nil || o.name != "" {
@@ -62,7 +62,7 @@ func (o *online) find() (*remote, error) {
 	names := slices.Sorted(maps.Keys(all))
 	switch len(names) {
 	case 0:
-		return nil, found{fmt.Errorf("no shortlink handler runs at %s", r.address)}
+		return nil, negative{fmt.Errorf("no shortlink handler runs at %s", r.address)}
 	case 1:
 		r.name = names[0]
 		return r, nil
@@ -83,8 +83,8 @@ func (o *online) endpoint() (*remote, error) {
 	return &remote{address, o.name, o.address != ""}, err
 }
 
-// adminAddress returns where the admin endpoint is: what the user has written, what the
-// configuration says, or where Caddy has it without being told.
+// adminAddress returns the address of the admin endpoint: from the flag, the configuration, or the
+// default.
 func (o *online) adminAddress() (string, error) {
 	if strings.HasPrefix(o.address, "https://") {
 		const usage = "--address takes an address that speaks plain HTTP, such as %s, not %q"
@@ -105,14 +105,14 @@ func (o *online) adminAddress() (string, error) {
 	return address, nil
 }
 
-// handlers returns what is known of all handlers that run.
+// handlers returns the status of all handlers that run.
 func (r *remote) handlers() (map[string]live.Status, error) {
 	var all map[string]live.Status
 	err := r.get(admin.Path, &all)
 	return all, err
 }
 
-// path is the path of something that the handler has.
+// path is a path of the handler at the endpoint.
 func (r *remote) path(below ...string) string {
 	return admin.Path + url.PathEscape(r.name) + strings.Join(append([]string{""}, below...), "/")
 }
@@ -124,7 +124,7 @@ func (r *remote) rulePath(key string) (string, error) {
 	}
 	if !utf8.ValidString(key) {
 		return "", fmt.Errorf(
-			"the key %q is no UTF-8 text; write its bytes percent-encoded, such as %%9B", key)
+			"the key %q is not UTF-8; write its bytes percent-encoded, such as %%9B", key)
 	}
 	if strings.HasPrefix(key, "/") || strings.ContainsFunc(key, unicode.IsControl) {
 		_, err := resolver.Compile([]resolver.Rule{{Key: key, Value: "/"}}, resolver.Options{})
@@ -137,14 +137,14 @@ func (r *remote) rulePath(key string) (string, error) {
 	encoded := encodedKey(key)
 	for segment := range strings.SplitSeq(strings.TrimSuffix(encoded, "/"), "/") {
 		if segment == "" || segment == "." || segment == ".." {
-			return "", fmt.Errorf("the key %q cannot be named in a request, as it has an empty segment or "+
+			return "", fmt.Errorf("the key %q cannot be named in a request, because it has an empty segment or "+
 				"one of dots; edit its source instead", key)
 		}
 	}
 	return r.path("rules", encoded), nil
 }
 
-// encodedKey returns a key as the path of a request has it: braces of a template are escaped in it
+// encodedKey returns a key as in the path of a request, where braces of a template are escaped
 // once, and escaped ones twice.
 func encodedKey(key string) string {
 	twice := strings.NewReplacer("%7B", "%257B", "%7b", "%257B", "%7D", "%257D", "%7d", "%257D")
@@ -154,7 +154,7 @@ func encodedKey(key string) string {
 	return twice.Replace(resolver.CanonicalKey(key, false))
 }
 
-// do sends a request. What the endpoint answers with an error is one that tells its reason.
+// do sends a request. An error of the endpoint is an answeredError.
 func (r *remote) do(method, path string, header http.Header, body io.Reader) (*http.Response,
 	error) {
 	response, err := caddycmd.AdminAPIRequest(r.address, method, path, header, body)
@@ -165,30 +165,30 @@ func (r *remote) do(method, path string, header http.Header, body io.Reader) (*h
 	status, text, _ := strings.Cut(answer, ": ")
 	var reason struct{ Error string }
 	if answered && json.Unmarshal([]byte(text), &reason) == nil && reason.Error != "" {
-		return nil, found{&answeredError{status, reason.Error}}
+		return nil, negative{&answeredError{status, reason.Error}}
 	}
 	hint := ""
 	if !r.told {
 		hint = "; is Caddy running? if its admin endpoint is elsewhere, write --address"
 	}
-	return nil, found{fmt.Errorf("caddy at %s: %w%s", r.address, err, hint)}
+	return nil, negative{fmt.Errorf("caddy at %s: %w%s", r.address, err, hint)}
 }
 
-// answeredError is what the endpoint says is wrong.
+// answeredError is an error that the endpoint returned.
 type answeredError struct{ status, reason string }
 
 // Error returns the reason.
 func (e *answeredError) Error() string { return e.reason }
 
-// hasStatus reports whether an error is the endpoint's, with a status.
+// hasStatus reports whether an error came from the endpoint with a status.
 func hasStatus(err error, status int) bool {
 	answered, is := answerOf(err)
 	return is && answered.status == fmt.Sprint(status)
 }
 
-// answerOf returns what the endpoint says is wrong, if an error is the endpoint's.
+// answerOf returns the endpoint's error, if err is one.
 func answerOf(err error) (answered *answeredError, is bool) {
-	something, _ := errors.AsType[found](err)
+	something, _ := errors.AsType[negative](err)
 	answered, is = something.error.(*answeredError)
 	return answered, is
 }

@@ -227,10 +227,10 @@ func TestWhatIsWrittenWronglyIsRefusedBeforeCaddyIsAsked(t *testing.T) {
 		{"add --name links q\x1bx https://k.example", `key "q\x1bx": a key has no control characters; ` +
 			"remove them, or write them percent-encoded"},
 		{"add --name links r\x9bx https://k.example",
-			`the key "r\x9bx" is no UTF-8 text; write its bytes ` +
+			`the key "r\x9bx" is not UTF-8; write its bytes ` +
 				"percent-encoded, such as %9B"},
 		{"add --name links k https://k.example/\xff",
-			`the destination "https://k.example/\xff" is no UTF-8 text; write its bytes ` +
+			`the destination "https://k.example/\xff" is not UTF-8; write its bytes ` +
 				"percent-encoded, such as %9B"},
 		{"add docs https://docs.example --status 200", "--status takes 301, 302, 303, 307, 308, " +
 			`permanent or temporary, not "200"`},
@@ -315,7 +315,7 @@ func TestAKeyIsMadeOfAURLShortAndStable(t *testing.T) {
 	s.Says(t, "", 0, "remove", key)
 	s.Says(t, longer+" https://example.com/b\n", 0, "add", "https://example.com/b")
 	if got, exit := s.Command("add", "https://example.com/d", "--length", "17"); exit != 2 ||
-		!strings.Contains(got, "--length takes 16 at most") {
+		!strings.Contains(got, "--length must be at most 16") {
 		t.Errorf("got %q, %d", got, exit)
 	}
 	if got, _ := s.Command("add", "https://example.com/d", "--length", "5"); !regexp.MustCompile(`^\S{5} `).MatchString(got) {

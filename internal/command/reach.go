@@ -11,13 +11,13 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// kindNeverReached: no request for a key comes to the handler, by what stands in front of it.
+// kindNeverReached: what is in front of the handler keeps away all requests for a key.
 const kindNeverReached lint.Kind = "never reached"
 
-// arrive gives a question's request the path with which it comes to the handler. Where no way leads
-// it there, it says why, and leaves the request as it is. A path without a host can also be meant
-// as the handler sees it.
-func (c *Found) arrive(q *show.Question) (note string) {
+// arrive sets the path of a question's request to the one that reaches the handler. If none does,
+// it says why, and leaves the request as it is. A path without a host may also be meant as the
+// handler sees it.
+func (c *ConfigHandler) arrive(q *show.Question) (note string) {
 	if q.Err != nil || len(c.Ways) == 0 {
 		return ""
 	}
@@ -40,7 +40,7 @@ func (c *Found) arrive(q *show.Question) (note string) {
 	return note
 }
 
-// withoutPort returns a host as matchers have it.
+// withoutPort returns a host as in host matchers.
 func withoutPort(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		return name
@@ -48,8 +48,8 @@ func withoutPort(host string) string {
 	return strings.Trim(host, "[]")
 }
 
-// addNeverReached adds warnings of the rules that no request comes to: none for their own keys, and
-// none on the way of another rule. Of some keys others have been told.
+// addNeverReached adds warnings about rules that no request reaches, neither for their own keys nor
+// through other rules. Some keys have other warnings already.
 func (r *checkReport) addNeverReached(
 	ruleset *resolver.Ruleset, ways []Way, told map[string]bool,
 ) {
@@ -64,7 +64,7 @@ func (r *checkReport) addNeverReached(
 	}
 }
 
-// neverReached returns the rules that no request comes to. A rule with an internal destination may
+// neverReached returns the rules that no request reaches. A rule with an internal destination may
 // lead to any key with the same first segment.
 func neverReached(ruleset *resolver.Ruleset, ways []Way) (never []resolver.Rule) {
 	var reached []resolver.Rule
@@ -98,8 +98,8 @@ func neverReached(ruleset *resolver.Ruleset, ways []Way) (never []resolver.Rule)
 	})
 }
 
-// firstSegment returns the first segment of a path as keys are compared: "" for any, and "/" for
-// the root, which is no key's.
+// firstSegment returns the first segment of a path, as keys are compared: "" for any, and "/" for
+// the root, which is not a key.
 func firstSegment(path string) string {
 	u, err := weburl.Parse("http://localhost" + path)
 	switch {
@@ -120,9 +120,9 @@ func isReached(rule resolver.Rule, ways []Way) bool {
 	return len(ways) == 0 || slices.ContainsFunc(ways, isIn)
 }
 
-// neverReachedMessage says why no request for a rule comes, and which key to write.
+// neverReachedMessage says why no request for a rule arrives, and which key to write.
 func neverReachedMessage(rule resolver.Rule, ways []Way) string {
-	message := "no request for it reaches the handler, as " +
+	message := "no request for it reaches the handler, because " +
 		ways[0].matcherAgainst(rulePaths(rule)).String() + "; "
 	key, above := keyThatIsReached(rule, ways)
 	if key == rule.Key {
@@ -132,8 +132,8 @@ func neverReachedMessage(rule resolver.Rule, ways []Way) string {
 		"cuts off " + above
 }
 
-// keyThatIsReached returns a rule's key, or else the key with the path in front of it that is above
-// all that a matcher takes.
+// keyThatIsReached returns a rule's key, or else the key with the path in front of it that all
+// patterns of a matcher begin with.
 func keyThatIsReached(rule resolver.Rule, ways []Way) (key, above string) {
 	if isReached(rule, ways) {
 		return rule.Key, ""

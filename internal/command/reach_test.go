@@ -177,7 +177,7 @@ func TestCheckFindsTheKeysThatNoRequestComesTo(t *testing.T) {
 }
 
 func TestResolveOfAURLSaysWhatARunningCaddyAnswers(t *testing.T) {
-	const note = "the request does not reach the handler: a path matcher in front of it takes "
+	const note = "the request does not reach the handler: a path matcher in front of it only matches "
 	for name, f := range fronts {
 		if f.isVague {
 			continue

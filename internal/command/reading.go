@@ -13,7 +13,7 @@ import (
 
 // reading says how a command reads files of rules.
 type reading struct {
-	format    string // where a file's name does not tell it
+	format    string // for files whose names do not tell it
 	redirects source.RedirectsOptions
 }
 
@@ -27,8 +27,8 @@ func (r *reading) addFlags(cmd *cobra.Command) {
 	addRedirectsFlags(cmd, &r.redirects, "error")
 }
 
-// addRedirectsFlags adds the flags that say how _redirects files are read. What becomes of
-// unsupported lines by default is for the command to see to.
+// addRedirectsFlags adds the flags for reading _redirects files. The command sets the default for
+// unsupported lines.
 func addRedirectsFlags(cmd *cobra.Command, o *source.RedirectsOptions, unsupported string) {
 	cmd.Flags().StringVar(&o.Dialect, "dialect", "",
 		"Service whose rules _redirects files follow: netlify or cloudflare (default: netlify)")
@@ -46,7 +46,7 @@ func addRedirectsFlags(cmd *cobra.Command, o *source.RedirectsOptions, unsupport
 	_ = cmd.RegisterFlagCompletionFunc("line-host", cobra.NoFileCompletions)
 }
 
-// completeFormats completes the name of one of some formats.
+// completeFormats completes the name of a format.
 func completeFormats(formats []rulefile.Format) cobra.CompletionFunc {
 	words := make([]cobra.Completion, len(formats))
 	for i, format := range formats {
@@ -63,8 +63,8 @@ func (r *reading) formatOf(path string) (format rulefile.Format, told bool) {
 	return rulefile.Format(r.format), false
 }
 
-// of returns how these files of rules are read.
-func (r *reading) of(paths []string) (rulefile.Reading, error) {
+// forFiles returns how these files of rules are read.
+func (r *reading) forFiles(paths []string) (rulefile.Reading, error) {
 	if err := r.checkFormat(paths); err != nil {
 		return rulefile.Reading{}, err
 	}
@@ -79,8 +79,8 @@ func (r *reading) of(paths []string) (rulefile.Reading, error) {
 	return r.redirects.Reading()
 }
 
-// ofOne returns what counts of it for one of several files.
-func (r *reading) ofOne(path string) (one reading) {
+// forFile returns how one of several files is read.
+func (r *reading) forFile(path string) (one reading) {
 	format, told := r.formatOf(path)
 	if !told {
 		one.format = r.format
@@ -91,7 +91,7 @@ func (r *reading) ofOne(path string) (one reading) {
 	return one
 }
 
-// checkFormat checks the format that is given for files whose names do not tell it.
+// checkFormat checks the format for files whose names do not tell it.
 func (r *reading) checkFormat(paths []string) error {
 	if r.format == "" {
 		return nil
@@ -107,7 +107,7 @@ func (r *reading) checkFormat(paths []string) error {
 	return nil
 }
 
-// redirectsFlag returns a flag that is given and says how _redirects files are read, or "".
+// redirectsFlag returns a given flag for reading _redirects files, or "".
 func redirectsFlag(o *source.RedirectsOptions) string {
 	switch {
 	case o.Dialect != "":

@@ -10,12 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-shortlink/shortlink/internal/find"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// resolving is what "caddy shortlink resolve" is asked to do.
+// resolving is the command line of "caddy shortlink resolve".
 type resolving struct {
 	input   input
 	explain bool
@@ -28,17 +29,17 @@ func resolveCommand(configurations Configurations) *cobra.Command {
 		Use:   "resolve [--config FILE] [--rules FILE]... [--explain] [--format text|json] URL...|-",
 		Short: "Says where URLs lead, and why",
 		Long: `Says where URLs lead by the rules of a configuration or of files, without a
-running Caddy. A URL can be a path, which is one of the configured origin, or
-else of http://localhost. "-" reads URLs from standard input, one a line.
+running Caddy. A URL can be a path, which is on the configured origin, or else
+on http://localhost. "-" reads URLs from standard input, one a line.
 
-With --config it also says if a request does not reach the handler, as no site
-has its host or a path matcher keeps it away.
+With --config it also says if a request does not reach the handler, because no
+site has its host or a path matcher keeps it away.
 
-With --format json each URL is answered with an object on a line of its own, in
+With --format json the answer to each URL is an object on a line of its own, in
 order: request, outcome (redirect, pass, gone or error), destination, key, hops,
 status, error, note, and with --explain explanation; absent members are left out.
 
-Exit status 1 says that an outcome is an error.`,
+The exit status is 1 if an outcome is an error.`,
 		Example: `  caddy shortlink resolve --config Caddyfile.example /source/issues?q=caddy
   caddy shortlink resolve --rules links.json --explain https://go.example/docs/install
   cut -f 7 access.tsv | caddy shortlink resolve --rules links.json --format json -`,
@@ -66,19 +67,19 @@ func (r *resolving) run(cmd *cobra.Command, urls []string) error {
 		return err
 	}
 	defer h.close()
-	answers := &answers{resolving: r, handler: h.Found, ruleset: ruleset,
+	answers := &answers{resolving: r, handler: h.ConfigHandler, ruleset: ruleset,
 		origin: h.Rules.SiteOrigin(), out: bufio.NewWriter(cmd.OutOrStdout())}
 	return answers.all(cmd, urls)
 }
 
-// answers writes what becomes of URLs.
+// answers writes the outcomes of URLs.
 type answers struct {
 	*resolving
-	handler *Found
+	handler *ConfigHandler
 	ruleset *resolver.Ruleset
 	origin  string
 	out     *bufio.Writer
-	failed  bool // whether an outcome was an error
+	failed  bool // an outcome was an error
 }
 
 func (a *answers) all(cmd *cobra.Command, urls []string) error {
@@ -95,13 +96,13 @@ func (a *answers) all(cmd *cobra.Command, urls []string) error {
 		return err
 	}
 	if a.failed {
-		return errFound
+		return errNegative
 	}
 	return nil
 }
 
-// fromLines answers the URLs on the lines of standard input. What is written is let go whenever the
-// one who writes the lines has to be waited for.
+// fromLines answers the URLs on the lines of standard input. The output is flushed whenever the
+// next line is not there yet.
 func (a *answers) fromLines(cmd *cobra.Command) error {
 	progress := newProgress(cmd.ErrOrStderr(), "resolving")
 	defer progress.end()
@@ -131,11 +132,19 @@ func (a *answers) fromLines(cmd *cobra.Command) error {
 	}
 }
 
+// outcomeOf returns what becomes of a URL.
+func (a *answers) outcomeOf(q show.Question) show.Outcome {
+	if a.explain {
+		return show.Explain(find.Listed{Ruleset: a.ruleset}, q)
+	}
+	return show.OutcomeOf(a.ruleset, q)
+}
+
 // one answers a URL.
 func (a *answers) one(url string) error {
 	question := show.Ask(url, a.origin)
 	note := a.handler.arrive(&question)
-	outcome := show.OutcomeOf(a.ruleset, question, a.explain)
+	outcome := a.outcomeOf(question)
 	outcome.Note = note
 	a.failed = a.failed || outcome.Outcome == resolver.Failed.String()
 	if a.format == formatJSON {

@@ -12,7 +12,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/show"
 )
 
-// reversing is what "caddy shortlink reverse" is asked to do.
+// reversing is the command line of "caddy shortlink reverse".
 type reversing struct {
 	input  input
 	hosts  []string
@@ -28,16 +28,15 @@ func reverseCommand(configurations Configurations) *cobra.Command {
 		Short: "Lists every key that leads to a URL",
 		Long: `Lists the keys that lead to URLs, on this site or elsewhere, directly, through a
 chain, with a part of the path, or as templates: what breaks when a page moves.
-A URL can be a path, which is one of the site. The site is that of the configured
-origin, and of the hosts given with --host: without them, destinations that are
-paths lead to URLs that are paths, and to no others. Default ports and the
-spelling of hosts and paths do not matter; the fragment counts where the URL has
-one.
+A URL can be a path on the site. The site has the configured origin and the hosts
+given with --host; without them, destinations that are paths only lead to URLs
+that are paths. Default ports and the spelling of hosts and paths do not matter.
+The fragment counts if the URL has one.
 
-With --below the keys are listed that lead to the URL or to anything below it,
-whatever query and fragment they add: what breaks when a site moves.
+With --below, keys are listed that lead to the URL or to anything below it,
+with any query and fragment: what breaks when a site moves.
 
-Exit status 1 says that no key leads to one of the URLs.`,
+The exit status is 1 if no key leads to one of the URLs.`,
 		Example: `  caddy shortlink reverse --config Caddyfile https://caddyserver.com/docs/
   caddy shortlink reverse --rules links.json --host www.example.com /about
   caddy shortlink reverse --rules links.json --below https://old-wiki.example/`,
@@ -80,13 +79,13 @@ func (r *reversing) run(cmd *cobra.Command, urls []string) error {
 		return err
 	}
 	if nothing {
-		return errFound
+		return errNegative
 	}
 	return nil
 }
 
-// write writes the ways to a URL, as an object on a line or as lines for people, and returns how
-// many there are.
+// write writes the ways to a URL, as an object on a line or as text, and returns how many there
+// are.
 func (r *reversing) write(out *bufio.Writer, leads show.Leads) (n int, err error) {
 	if r.format == formatJSON {
 		return leads.WriteJSON(out)

@@ -29,11 +29,11 @@ func listCommand(configurations Configurations) *cobra.Command {
 		Use:   "list [PREFIX] [--hits] [--format text|json]",
 		Short: "Lists the rules of a running Caddy",
 		Long: `Lists the rules that a running Caddy serves, sorted by key: all, or those for a key and
-below it. As text each stands on a line, as in a Caddyfile; as JSON they are one object,
-as in a file of rules. Without JSON, exit status 1 says that there is none for the key.
+below it. As text each is on a line, as in a Caddyfile; as JSON they are one object, as in
+a file of rules. As text, the exit status is 1 if there is no rule for the key.
 
---hits writes in front of each how often it has redirected and when last, as hits does. As JSON,
-the value of each key is an object then: rule, count, and last where there is one.`,
+--hits writes in front of each rule how often it has redirected and when last, like hits.
+As JSON, the value of each key is then an object: rule, count and, if there is one, last.`,
 		Example: `  caddy shortlink list
   caddy shortlink list docs --hits
   caddy shortlink list docs --format json > docs.json`,
@@ -64,7 +64,7 @@ the value of each key is an object then: rule, count, and last where there is on
 	return cmd
 }
 
-// list writes the rules for a key and below it, as they come in.
+// list writes the rules for a key and below it, as they arrive.
 func (r *remote) list(
 	w io.Writer, prefix, format string, ruleLine func(resolver.Rule) string,
 ) error {
@@ -80,8 +80,8 @@ func (r *remote) list(
 	return writeRules(w, response.Body, prefix, ruleLine)
 }
 
-// writeRules writes a line for each rule, as they come in. That there is none is an error if they
-// are those for a key and below it.
+// writeRules writes a line for each rule, as they arrive. With a prefix, it is an error if there
+// are none.
 func writeRules(w io.Writer, body io.Reader, prefix string, line func(resolver.Rule) string) error {
 	out := bufio.NewWriter(w)
 	isEmpty := true
@@ -90,13 +90,13 @@ func writeRules(w io.Writer, body io.Reader, prefix string, line func(resolver.R
 		fmt.Fprintln(out, line(rule))
 	})
 	if err = errors.Join(err, out.Flush()); err == nil && isEmpty && prefix != "" {
-		return found{fmt.Errorf("there is no rule for the key %q or below it; write whole segments, "+
+		return negative{fmt.Errorf("there is no rule for the key %q or below it; write whole segments, "+
 			"or list alone for all rules", prefix)}
 	}
 	return err
 }
 
-// openRules asks for the rules for a key and below it, as JSON.
+// openRules requests the rules for a key and below it, as JSON.
 func (r *remote) openRules(prefix string) (*http.Response, error) {
 	path, err := r.rulePath(prefix)
 	if err != nil {
@@ -105,13 +105,13 @@ func (r *remote) openRules(prefix string) (*http.Response, error) {
 	return r.do(http.MethodGet, path, nil, nil)
 }
 
-// ruleHits is a rule with its hits, for programs.
+// ruleHits is a rule with its hits, as JSON.
 type ruleHits struct {
 	Rule json.RawMessage `json:"rule"`
 	admin.Hit
 }
 
-// listHits is list with how often each rule has redirected.
+// listHits is list with the hits of each rule.
 func (r *remote) listHits(
 	cmd *cobra.Command, prefix, format string, ruleLine func(resolver.Rule) string,
 ) error {
@@ -132,7 +132,7 @@ func (r *remote) listHits(
 	})
 }
 
-// writeHitsJSON writes rules with their hits as one object, as the rules come in.
+// writeHitsJSON writes rules with their hits as one object, as the rules arrive.
 func writeHitsJSON(w io.Writer, body io.Reader, hits map[string]admin.Hit) error {
 	out := bufio.NewWriter(w)
 	var failed error
@@ -150,7 +150,7 @@ func writeHitsJSON(w io.Writer, body io.Reader, hits map[string]admin.Hit) error
 	return errors.Join(err, failed, out.Flush())
 }
 
-// hitsByKey returns the hits of the rules at or below a prefix by their keys.
+// hitsByKey returns the hits of the rules at or below a prefix, by key.
 func (r *remote) hitsByKey(notes io.Writer, prefix string) (map[string]admin.Hit, error) {
 	response, err := r.do(http.MethodGet, r.path("hits"), nil, nil)
 	if err != nil {
@@ -168,7 +168,8 @@ func (r *remote) hitsByKey(notes io.Writer, prefix string) (map[string]admin.Hit
 	return hits, to.read(notes, response.Body)
 }
 
-// comparedKey returns a key as it begins with a prefix, whether or not case counts.
+// comparedKey returns a key in the form that prefixes are compared with, whether or not case
+// matters.
 func comparedKey(key string) string {
 	return resolver.CanonicalKey(strings.TrimLeft(key, "/"), true)
 }
@@ -179,13 +180,13 @@ func statusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status [--format text|json]",
 		Short: "Says what a running Caddy serves, and from where",
-		Long: `Says of the shortlink handlers of a running Caddy, or of the one that --name
-names, how many rules they have, where these come from, which source edits go
-to, what came of the last load, and which keys are answered with an error, and
-why: a loop, or too many redirects.
+		Long: `Shows the shortlink handlers of a running Caddy, or the one that --name names: how
+many rules they have, where these come from, which source edits go to, the result of
+the last load, and which keys are answered with an error, and why: a loop, or too many
+redirects.
 
-Exit status 1 says that the last load of a handler was rejected, that one of its sources cannot be
-reached, that there are such keys, or that nobody answers.`,
+The exit status is 1 if the last load of a handler was rejected, one of its sources
+cannot be reached, there are such keys, or nobody answers.`,
 		Example: `  caddy shortlink status
   caddy shortlink status --name docs --format json`,
 		RunE: exiting(func(cmd *cobra.Command, args []string) error {
@@ -215,7 +216,7 @@ func (r *remote) status(w io.Writer, format string) error {
 	if r.name != "" {
 		one, ok := all[r.name]
 		if !ok {
-			return found{fmt.Errorf("no shortlink handler %q runs at %s", r.name, r.address)}
+			return negative{fmt.Errorf("no shortlink handler %q runs at %s", r.name, r.address)}
 		}
 		all = map[string]live.Status{r.name: one}
 	}
@@ -224,7 +225,7 @@ func (r *remote) status(w io.Writer, format string) error {
 	}
 	for _, h := range all {
 		if h.IsAtFault() {
-			return errFound
+			return errNegative
 		}
 	}
 	return nil
@@ -271,7 +272,7 @@ func editedSource(h live.Status) int {
 	return slices.IndexFunc(h.Sources, func(s live.SourceStatus) bool { return s.Writable })
 }
 
-// labelOf is a name and, where that alone does not tell which handler it is, the site.
+// labelOf returns a name, with the site if several handlers have the name.
 func labelOf(name string, h live.Status) string {
 	if h.Site == "" {
 		return name
@@ -294,10 +295,10 @@ func writeBroken(w io.Writer, h live.Status) {
 	}
 }
 
-// indented indents the lines of a text behind its first one, as part of a list.
+// indented indents all lines but the first, as part of a list.
 func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n    ") }
 
-// outageText tells since when, which rules serve, and why.
+// outageText says since when, why, and which rules serve.
 func outageText(o *live.OutageStatus) string {
 	rules := "the rules"
 	if o.StoredCopy {
@@ -313,9 +314,9 @@ func reloadCommand() *cobra.Command {
 	var o online
 	cmd := &cobra.Command{
 		Use:   "reload",
-		Short: "Lets a running Caddy read its sources of rules now",
-		Long: `Lets a running Caddy read the sources of a handler's rules now, and says what came of it.
-Rules that are rejected change nothing: exit status 1.`,
+		Short: "Makes a running Caddy read its sources of rules now",
+		Long: `Makes a running Caddy read the sources of a handler's rules now, and shows the result.
+Rules that are rejected change nothing; the exit status is 1 then.`,
 		Example: `  caddy shortlink reload --name docs`,
 		RunE: exiting(func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {

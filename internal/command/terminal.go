@@ -15,7 +15,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 )
 
-// terminalOf returns the terminal at which somebody sees at once what is written to w, or nil.
+// terminalOf returns the terminal that w writes to, or nil.
 func terminalOf(w io.Writer) *os.File {
 	if safe, ok := w.(*printable.Writer); ok {
 		w = safe.Unwrap()
@@ -27,22 +27,22 @@ func terminalOf(w io.Writer) *os.File {
 	return file
 }
 
-// progress tells somebody at a terminal that long work goes on, and how far; others get nothing.
-// It is not safe for concurrent use: a command does all its work in one goroutine.
+// progress shows people at a terminal how far long work is; it writes nothing elsewhere. It is not
+// safe for concurrent use: a command does all its work in one goroutine.
 type progress struct {
 	w     io.Writer // nil for nobody
 	what  string
 	begun time.Time
-	shown time.Time // or begun
-	isOut bool      // whether there is a line to clear
+	shown time.Time // initially begun
+	isOut bool      // a line has to be cleared
 
-	done, all    int64 // of the work, in any unit; all is 0 where it is not known
-	amount, rate tally
+	done, all    int64 // work in any unit; all is 0 if not known
+	amount, rate quantity
 }
 
-// tally is how many things of a kind have been seen to.
-type tally struct {
-	unit string // empty for nothing to tell
+// quantity is a number of things.
+type quantity struct {
+	unit string // empty if there is nothing to show
 	n    int
 }
 
@@ -54,33 +54,33 @@ func newProgress(w io.Writer, what string) *progress {
 	return progressAt(nil, what)
 }
 
-// progressAt is newProgress for somebody who sees at once what is written to w.
+// progressAt is newProgress for a terminal, or nil for none.
 func progressAt(w io.Writer, what string) *progress {
 	now := time.Now()
 	return &progress{w: w, what: what, begun: now, shown: now}
 }
 
-// startPhase goes on with other work.
+// startPhase begins the next phase of the work.
 func (p *progress) startPhase(what string) {
 	*p = progress{w: p.w, what: what, begun: time.Now(), shown: p.shown, isOut: p.isOut}
 }
 
-// setTotal says how much work there is, in any unit, or 0 where it is not known.
+// setTotal sets the amount of work in any unit, or 0 if it is not known.
 func (p *progress) setTotal(all int64) { p.all = all }
 
-// showCount says how many things have been seen to, and tells that number.
-func (p *progress) showCount(unit string, n int) { p.amount = tally{unit, n} }
+// showCount shows a number of things that are done.
+func (p *progress) showCount(unit string, n int) { p.amount = quantity{unit, n} }
 
-// showRate says how many things have been seen to, and tells how many they are a second.
-func (p *progress) showRate(unit string, n int) { p.rate = tally{unit, n} }
+// showRate shows how many things are done per second.
+func (p *progress) showRate(unit string, n int) { p.rate = quantity{unit, n} }
 
-// advanceTo says how much of the work is done, and is a step.
+// advanceTo sets how much of the work is done, and is a step.
 func (p *progress) advanceTo(done int64) {
 	p.done = done
 	p.step()
 }
 
-// step tells how far the work is, twice a second.
+// step shows the progress, at most twice a second.
 func (p *progress) step() {
 	const often = 500 * time.Millisecond
 	if p.w == nil || time.Since(p.shown) < often {
@@ -90,7 +90,7 @@ func (p *progress) step() {
 	fmt.Fprintf(p.w, "\r%s: %s\x1b[K", p.what, strings.Join(p.parts(), ", "))
 }
 
-// parts are what is known of the work, or how long it has taken.
+// parts are what is known of the work, or else its duration.
 func (p *progress) parts() (parts []string) {
 	taken := p.shown.Sub(p.begun).Seconds()
 	if p.amount.unit != "" {
@@ -109,14 +109,14 @@ func (p *progress) parts() (parts []string) {
 	return parts
 }
 
-// read says how far rules have been read.
+// read shows how far rules have been read.
 func (p *progress) read(how live.Progress) {
 	p.showCount("rules", how.Rules)
 	p.setTotal(how.All)
 	p.advanceTo(how.Done)
 }
 
-// end clears what has been told, and tells nothing more.
+// end clears the line, and shows nothing more.
 func (p *progress) end() {
 	if p.w != nil && p.isOut {
 		fmt.Fprint(p.w, "\r\x1b[K")
@@ -124,13 +124,13 @@ func (p *progress) end() {
 	p.w = nil
 }
 
-// colours marks headings for people at a terminal.
+// colours colours headings at a terminal.
 type colours struct {
 	terminal *os.File // nil for no colours
 }
 
-// coloursFor returns whether output to w has colours: at a terminal, unless the environment says
-// NO_COLOR.
+// coloursFor returns colours for output to w: none unless it is a terminal, and none if the
+// environment has NO_COLOR.
 func coloursFor(w io.Writer) colours {
 	if os.Getenv("NO_COLOR") != "" {
 		return colours{}
@@ -146,8 +146,7 @@ const (
 	bold   = 1
 )
 
-// heading writes a line in a colour: at the terminal itself, as what passes through out has no
-// escapes.
+// heading writes a coloured line to the terminal itself, because out escapes control characters.
 func (c colours) heading(out *bufio.Writer, colour int, text string) {
 	if c.terminal == nil {
 		fmt.Fprintln(out, text)

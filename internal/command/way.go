@@ -16,19 +16,19 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// Way is a way on which requests come to a handler: the site, and what stands in front of the
-// handler and looks at paths or changes them. The zero value lets all requests through.
+// Way is a way of requests to a handler: the site, and whatever in front of the handler looks at
+// paths or changes them. The zero value lets all requests through.
 //
-// What is not known of a way counts as letting a request through.
+// Whatever is unknown lets requests through.
 type Way struct {
 	hosts []string // of the site, none for any
-	gates []gate   // from the outside in
-	// isHidden is set where the first gate does not see the path that a client asks for.
+	gates []gate   // from outside to inside
+	// isHidden says that the first gate does not see the client's path.
 	isHidden bool
 }
 
-// gate is a path matcher, with patterns of which a path has to match one, or a prefix that is cut
-// off the paths that have it.
+// gate is a path matcher, with patterns of which a path has to match one, or a prefix that is
+// stripped from paths.
 type gate struct {
 	patterns []string
 	prefix   string
@@ -45,13 +45,13 @@ func (w Way) At(hosts []string) Way {
 	return w
 }
 
-// Through returns the way that goes on through a path matcher.
+// Through returns the way continued through a path matcher.
 func (w Way) Through(patterns []string) Way { return w.through(gate{patterns: patterns}) }
 
-// WithoutPrefix returns the way that goes on where a prefix is cut off paths.
+// WithoutPrefix returns the way continued after stripping a prefix.
 func (w Way) WithoutPrefix(prefix string) Way {
 	prefix = "/" + strings.TrimPrefix(prefix, "/")
-	// one that follows another would double the paths that may lead to a key
+	// a second one in a row would double the paths that may lead to a key
 	isFirst := len(w.gates) == 0 || w.gates[len(w.gates)-1].patterns != nil
 	if !isFirst || strings.ContainsFunc(prefix, isSpecial) {
 		return w.Rewritten()
@@ -59,7 +59,7 @@ func (w Way) WithoutPrefix(prefix string) Way {
 	return w.through(gate{prefix: prefix})
 }
 
-// isSpecial reports whether Caddy may not compare a character of a prefix by itself.
+// isSpecial reports whether Caddy may treat a character of a prefix specially.
 func isSpecial(c rune) bool {
 	return !strings.ContainsRune("/-._~", c) && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z')
 }
@@ -69,17 +69,17 @@ func (w Way) through(g gate) Way {
 	return w
 }
 
-// Rewritten returns the way that goes on where paths are changed, nobody knows how.
+// Rewritten returns the way continued after unknown changes of paths.
 func (w Way) Rewritten() Way { return Way{hosts: w.hosts, isHidden: true} }
 
-// takesHost reports whether requests for a host, as URLs spell it, come on this way.
+// takesHost reports whether requests for a host, in the spelling of URLs, come on this way.
 func (w Way) takesHost(host string) bool {
 	return len(w.hosts) == 0 || slices.ContainsFunc(w.hosts, func(pattern string) bool {
 		return strings.Contains(pattern, "{") || matchesHost(pattern, host)
 	})
 }
 
-// matchesHost reports whether a host is that of a pattern, where "*" stands for one label.
+// matchesHost reports whether a host matches a pattern, in which "*" stands for one label.
 func matchesHost(pattern, host string) bool {
 	if !strings.Contains(pattern, "*") {
 		return strings.EqualFold(pattern, host)
@@ -88,8 +88,8 @@ func matchesHost(pattern, host string) bool {
 	return slices.EqualFunc(strings.Split(pattern, "."), strings.Split(host, "."), isLabel)
 }
 
-// arrive returns the path with which a request for a path comes to the handler, or the matcher that
-// keeps it away. Both are what Caddy's own matchers and rewrites say.
+// arrive returns the path with which a request reaches the handler, or the matcher that keeps it
+// away. Both come from Caddy's own matchers and rewrites.
 func (w Way) arrive(path string) (arriving string, keptBy *gate) {
 	u, err := url.ParseRequestURI(path)
 	if err != nil || w.isHidden {
@@ -101,22 +101,22 @@ func (w Way) arrive(path string) (arriving string, keptBy *gate) {
 	for i, g := range w.gates {
 		if g.patterns == nil {
 			rewrite.Rewrite{StripPathPrefix: g.prefix}.Rewrite(r, replacer)
-		} else if !g.takes(r) {
+		} else if !g.matches(r) {
 			return "", &w.gates[i]
 		}
 	}
 	return r.RequestURI, nil
 }
 
-// takes reports whether a path matcher takes a request. What is in placeholders is not known.
-func (g *gate) takes(r *http.Request) bool {
+// matches reports whether a path matcher matches a request. Values of placeholders are unknown.
+func (g *gate) matches(r *http.Request) bool {
 	matcher := caddyhttp.MatchPath(slices.Clone(g.patterns))
-	_ = matcher.Provision(caddy.Context{}) // never fails
+	_ = matcher.Provision(caddy.Context{}) // cannot fail
 	return strings.Contains(strings.Join(matcher, ""), "{") || matcher.Match(r)
 }
 
-// matcherAgainst returns the matcher that keeps away all requests which would come to the handler
-// with one of some paths, or nil.
+// matcherAgainst returns the matcher that keeps away all requests that would reach the handler with
+// one of some paths, or nil.
 func (w Way) matcherAgainst(paths pathSet) *gate {
 	for i, g := range slices.Backward(w.gates) {
 		if g.patterns == nil {
@@ -128,28 +128,28 @@ func (w Way) matcherAgainst(paths pathSet) *gate {
 	return nil
 }
 
-// shownPatterns is how many patterns of a matcher are named.
+// shownPatterns is how many patterns of a matcher a message names.
 const shownPatterns = 5
 
-// String says what a path matcher takes.
+// String says which paths a matcher matches.
 func (g *gate) String() string {
 	named := strings.Join(g.patterns[:min(len(g.patterns), shownPatterns)], ", ")
 	if more := len(g.patterns) - shownPatterns; more > 0 {
 		named += " and " + printable.Count(more, "other path")
 	}
-	return "a path matcher in front of it takes " + named + " alone"
+	return "a path matcher in front of it only matches " + named
 }
 
-// pathSet is a set of paths as path matchers compare them: decoded and in lower case. It has at
-// least those that are meant.
+// pathSet is a set of paths in the form that path matchers compare: decoded and in lower case. It
+// may have more paths than are meant.
 type pathSet struct {
 	paths      []string
-	beginnings []string // with anything behind them
+	beginnings []string // of paths
 }
 
 func (s pathSet) isEmpty() bool { return len(s.paths)+len(s.beginnings) == 0 }
 
-// anyPath are all paths.
+// anyPath returns all paths.
 func anyPath() pathSet { return pathSet{beginnings: []string{"/"}} }
 
 // requestPaths returns the path of a request.
@@ -161,7 +161,7 @@ func requestPaths(path string) pathSet {
 	return pathSet{paths: []string{caddyhttp.CleanPath(strings.ToLower(decoded), true)}}
 }
 
-// rulePaths returns the paths that a rule matches, if nobody has changed them.
+// rulePaths returns the paths that a rule matches, if nothing has changed them.
 func rulePaths(rule resolver.Rule) pathSet {
 	key, isTemplate := rule.Key, resolver.IsTemplate(rule.Key)
 	if isTemplate {
@@ -170,7 +170,7 @@ func rulePaths(rule resolver.Rule) pathSet {
 	decoded, err := url.PathUnescape(key)
 	path := "/" + strings.ToLower(decoded)
 	switch {
-	case err != nil || strings.Contains(path, "//"): // matchers take these for one slash
+	case err != nil || strings.Contains(path, "//"): // matchers merge the slashes
 		return anyPath()
 	case isTemplate || strings.HasSuffix(path, "/"):
 		return pathSet{beginnings: []string{path}}
@@ -180,8 +180,7 @@ func rulePaths(rule resolver.Rule) pathSet {
 	return pathSet{paths: []string{path}, beginnings: []string{path + "/"}}
 }
 
-// withPrefix returns the paths of which these are what remains when a prefix has been cut off, if
-// they had it.
+// withPrefix returns the paths that become these when a prefix is stripped from them.
 func (s pathSet) withPrefix(prefix string) pathSet {
 	before := pathSet{slices.Clone(s.paths), slices.Clone(s.beginnings)}
 	for _, path := range s.paths {
@@ -193,7 +192,7 @@ func (s pathSet) withPrefix(prefix string) pathSet {
 	return before
 }
 
-// matching returns what matches one of the patterns of a path matcher.
+// matching returns the paths that match a pattern of a path matcher.
 func (s pathSet) matching(patterns []string) (some pathSet) {
 	for _, path := range s.paths {
 		matches := func(pattern string) bool { return mayMatch(pattern, path) }
@@ -210,21 +209,21 @@ func (s pathSet) matching(patterns []string) (some pathSet) {
 	return some
 }
 
-// mayMatch reports whether a pattern matches a path, as far as that is easily known.
+// mayMatch reports whether a pattern may match a path.
 func mayMatch(pattern, path string) bool {
 	text, isPrefix, isPlain := readPattern(pattern)
 	return !isPlain || path == text || isPrefix && strings.HasPrefix(path, text)
 }
 
-// mayMatchBelow is mayMatch for any of the paths that begin so.
+// mayMatchBelow is mayMatch for any path with this beginning.
 func mayMatchBelow(pattern, beginning string) bool {
 	text, isPrefix, isPlain := readPattern(pattern)
 	return !isPlain || strings.HasPrefix(text, beginning) ||
 		isPrefix && strings.HasPrefix(beginning, text)
 }
 
-// readPattern reads a pattern of a path matcher. isPlain tells that it is a text, or the beginning
-// of paths. Two slashes are neither: a path keeps its own for them.
+// readPattern parses a pattern of a path matcher. isPlain says that it is a text, or the beginning
+// of paths. A pattern with two slashes is neither, because a path keeps its own for them.
 func readPattern(pattern string) (text string, isPrefix, isPlain bool) {
 	text, isPrefix = strings.CutSuffix(strings.ToLower(pattern), "*")
 	isPlain = !strings.ContainsAny(text, `*?[\{%`) && !strings.Contains(text, "//")

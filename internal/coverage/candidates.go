@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/find"
+	"github.com/caddy-shortlink/shortlink/internal/near"
 	"github.com/caddy-shortlink/shortlink/internal/webroot"
-	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 // Candidate is a key or a page that was perhaps meant.
@@ -20,39 +20,40 @@ type Candidate struct {
 // String returns the key or the page's path.
 func (c Candidate) String() string { return cmp.Or(c.Key, c.Page) }
 
-// mostCandidates is how many are suggested for a URL.
+// mostCandidates is the largest number of candidates of a URL.
 const mostCandidates = 3
 
-// candidates are the keys and pages that may have been meant. The indexes of both are made when
-// somebody asks.
+// candidates are the keys and pages that may have been meant. Their index is made when somebody
+// asks.
 type candidates struct {
 	question Question
 	pages    []*counted
 
-	keysIndex, pagesIndex *find.Nearest
+	texts *keysAndPages
+	index *near.Index
 }
 
-// Candidates returns up to three keys or pages that a missing URL may have meant, nearest first.
-// Their last segment is the same, or at most two bytes are others. Extensions of pages, such as
-// .html and .php, do not count.
-func (r *Report) Candidates(missing string) ([]Candidate, error) {
-	if err := r.near.prepare(); err != nil {
-		return nil, err
+// Candidates returns up to three keys or pages that a missing URL may have meant, nearest first:
+// see [near.Search]. Extensions of pages, such as .html and .php, do not count.
+func (r *Report) Candidates(missing string) []Candidate {
+	c := r.near
+	if c.index == nil {
+		c.texts = c.keysAndPages()
+		c.index = near.NewIndex(c.texts, func() {})
 	}
-	near := r.near.nearest(missing)
+	found := c.index.Search(c.texts, missing, mostCandidates)
 	if stem := withoutExtension(missing); stem != missing {
-		near = append(near, r.near.nearest(stem)...)
+		found = append(found, c.index.Search(c.texts, stem, mostCandidates)...)
+		slices.SortStableFunc(found, near.Found.Compare)
 	}
-	slices.SortStableFunc(near, func(a, b nearCandidate) int {
-		return cmp.Compare(a.distance, b.distance)
-	})
 	all := []Candidate{}
-	for _, found := range near {
-		if len(all) < mostCandidates && !slices.Contains(all, found.Candidate) {
-			all = append(all, found.Candidate)
+	for _, f := range found {
+		candidate := c.texts.candidate(f.Number)
+		if len(all) < mostCandidates && !slices.Contains(all, candidate) {
+			all = append(all, candidate)
 		}
 	}
-	return all, nil
+	return all
 }
 
 // withoutExtension returns a path without the extension of a page.
@@ -64,53 +65,57 @@ func withoutExtension(page string) string {
 	return page
 }
 
-// nearCandidate is a candidate and in how many bytes it differs.
-type nearCandidate struct {
-	Candidate
-	distance int
+// keysAndPages are the keys of a ruleset and pages behind them, as [near.Texts]. Of a key and a
+// page that are equally near the key comes first.
+type keysAndPages struct {
+	find.Listed
+	pages []string
 }
 
-// nearest returns the keys and pages that are nearest to a path, keys first.
-func (c *candidates) nearest(missing string) (near []nearCandidate) {
-	for _, found := range c.keysIndex.Suggest(missing, mostCandidates) {
-		near = append(near, nearCandidate{Candidate{Key: found.Rule.Key}, found.Distance})
+// Numbers is what the numbers of keys and pages are below.
+func (t *keysAndPages) Numbers() int { return t.Listed.Numbers() + len(t.pages) }
+
+// page returns the page that has a number, "" for one of a key.
+func (t *keysAndPages) page(number int) string {
+	if n := number - t.Listed.Numbers(); n >= 0 {
+		return t.pages[n]
 	}
-	for _, found := range c.pagesIndex.Suggest(missing, mostCandidates) {
-		page := strings.TrimPrefix(found.Rule.Value, pageOrigin)
-		near = append(near, nearCandidate{Candidate{Page: page}, found.Distance})
-	}
-	return near
+	return ""
 }
 
-// prepare makes the indexes.
-func (c *candidates) prepare() error {
-	if c.keysIndex != nil {
-		return nil
+// KeyOf returns the key that has a number, or the path of the page without its extension.
+func (t *keysAndPages) KeyOf(number int) string {
+	if page := t.page(number); page != "" {
+		return strings.TrimPrefix(withoutExtension(page), "/")
 	}
-	pages, err := c.pagesAsRules()
-	if err != nil {
-		return err
-	}
-	c.keysIndex, c.pagesIndex = find.NewNearest(c.question.Ruleset), find.NewNearest(pages)
-	return nil
+	return t.Listed.KeyOf(number)
 }
 
-// pageOrigin stands in front of the path of a page.
-const pageOrigin = "http://x"
-
-// pagesAsRules returns a ruleset that leads to the pages, as an index is of rules. Its keys are
-// their paths without extensions.
-func (c *candidates) pagesAsRules() (*resolver.Ruleset, error) {
-	compiler, err := resolver.NewCompiler(resolver.Options{})
-	if err != nil {
-		return nil, err
+// Uses puts keys in front of pages.
+func (t *keysAndPages) Uses(number int) (n uint64, ok bool) {
+	if t.page(number) != "" {
+		return 0, true
 	}
-	good := resolver.NewRuleChecker()
+	_, ok = t.Listed.Uses(number)
+	return 1, ok
+}
+
+func (t *keysAndPages) candidate(number int) Candidate {
+	if page := t.page(number); page != "" {
+		return Candidate{Page: page}
+	}
+	rule, _ := t.Numbered(number)
+	return Candidate{Key: rule.Key}
+}
+
+// keysAndPages returns the keys of the ruleset and the pages of the site, those with one stem once.
+func (c *candidates) keysAndPages() *keysAndPages {
+	all := &keysAndPages{Listed: find.Listed{Ruleset: c.question.Ruleset}}
+	stems := map[string]bool{}
 	add := func(page string) {
-		key := strings.TrimPrefix(withoutExtension(page), "/")
-		rule := resolver.Rule{Key: key, Value: pageOrigin + page}
-		if good.Check(rule) == nil {
-			compiler.Add(rule)
+		if stem := withoutExtension(page); !stems[stem] {
+			stems[stem] = true
+			all.pages = append(all.pages, page)
 		}
 	}
 	for _, u := range c.pages {
@@ -125,10 +130,10 @@ func (c *candidates) pagesAsRules() (*resolver.Ruleset, error) {
 			add(pageOf(file))
 		}
 	}
-	return compiler.Compile()
+	return all
 }
 
-// pageOf returns the path of the URL of a file: of an index that of its directory.
+// pageOf returns the path of a file's URL. That of an index is the path of its directory.
 func pageOf(file string) string {
 	paths := webroot.URLPaths(file)
 	if len(paths) > 1 && strings.HasSuffix(paths[1], "/") {

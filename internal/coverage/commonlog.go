@@ -8,8 +8,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// commonLog reads a log in the common or combined format of Apache and nginx. A host may stand in
-// front of a line:
+// commonLog reads a log in the common or combined format of Apache and nginx. A line may begin with
+// a host:
 //
 //	[host[:port]] address identity user [time] "GET /path HTTP/1.1" status size ...
 type commonLog struct {
@@ -47,10 +47,10 @@ func (c *commonLog) read(line []byte) error {
 		request{target: target, host: l.host, status: l.status, time: l.time, n: 1})
 }
 
-// isCounted reports whether requests of a method count.
+// isCounted reports whether requests with a method count.
 func isCounted(method []byte) bool { return string(method) == "GET" || string(method) == "HEAD" }
 
-// parseCommon takes a line apart.
+// parseCommon parses a line.
 func parseCommon(line []byte) (l commonLine, ok bool) {
 	end := bytes.Index(line, []byte(`] "`))
 	if end < 0 {
@@ -90,7 +90,7 @@ func isTime(text []byte) bool {
 func hostInFront(words []byte) []byte {
 	first, rest, _ := bytes.Cut(words, []byte(" "))
 	second, _, _ := bytes.Cut(rest, []byte(" "))
-	if len(second) < 2 { // it is the identity, which nobody gives
+	if len(second) < 2 { // it is the identity, always "-"
 		return nil
 	}
 	if _, err := netip.ParseAddr(string(second)); err != nil {
@@ -99,7 +99,7 @@ func hostInFront(words []byte) []byte {
 	return first
 }
 
-// appendUnescaped appends a text of a log as it was: \" and \\, and octets such as \x1b.
+// appendUnescaped appends a text of a log without its escapes: \" and \\, and octets such as \x1b.
 func appendUnescaped(dst, text []byte) []byte {
 	for i := 0; i < len(text); i++ {
 		if text[i] != '\\' || i+1 == len(text) {

@@ -10,56 +10,55 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// Limits of what is held in memory.
+// Limits of memory.
 const (
 	// MostURLs is how many different URLs are counted. Requests for others are counted together.
 	MostURLs = 1_000_000
-	// mostText is how many bytes the paths of all URLs take together.
+	// mostText is the largest length of all paths together.
 	mostText = 256 << 20
-	// longestURL is the length of the longest URL: no key is longer.
+	// longestURL is the largest length of a URL: no key is longer.
 	longestURL = 1<<16 - 1
-	// longestHost is the length of the longest host that is parsed: none is longer.
+	// longestHost is the largest length of a host that is parsed: no real one is longer.
 	longestHost = 1 << 10
-	// mostHosts is how many different hosts are told apart.
+	// mostHosts is how many different hosts are distinguished.
 	mostHosts = 10_000
 )
 
-// Options say what is counted.
+// Options say which requests are counted.
 type Options struct {
 	// IsOurs reports whether a host, as HostOf returns it, is one of the site; nil for any host.
 	IsOurs func(host string) bool
-	// Skip are beginnings of paths that are left out.
+	// Skip are prefixes of paths that are left out.
 	Skip []string
-	// Period is when requests have to be from to count. What has no date is of none.
+	// Period is when requests count. A request without a date is outside every period.
 	Period Period
-	// Step, if not nil, is called again and again while files are read, with how many lines of all
-	// files that were.
+	// Step, if not nil, is called often while files are read, with the number of lines so far.
 	Step func(lines int)
 }
 
-// LeftOut are the requests that are not counted.
+// LeftOut are the numbers of requests that are not counted.
 type LeftOut struct {
 	Hosts    uint64 // for other hosts
 	Methods  uint64 // other than GET and HEAD, or none
-	Skipped  uint64 // as Options.Skip says
+	Skipped  uint64 // by Options.Skip
 	Times    uint64 // outside of Options.Period
-	Undated  uint64 // without a date, where there is a period
-	Entries  uint64 // of logs that are of no request
-	Overflow uint64 // for URLs that are too many to be held
+	Undated  uint64 // without a date, if there is a period
+	Entries  uint64 // log entries that are not about requests
+	Overflow uint64 // for URLs beyond MostURLs
 }
 
-// Counts are requests by URL. Of a URL the path counts in its canonical form, without the query: no
-// key looks at that.
+// Counts are requests by URL. A URL is its path in canonical form. The query does not count,
+// because keys ignore it.
 type Counts struct {
 	Options
 	LeftOut LeftOut
 	Unread  Unread
-	// Notes are of whole files.
+	// Notes are about whole files.
 	Notes []string
 
-	urls     []*counted // in the order in which they came
+	urls     []*counted // in the order of their first requests
 	byPath   map[string]*counted
-	textSize int // how many bytes their paths have
+	textSize int // of all paths
 	byHost   map[string]host
 
 	limits    limits
@@ -72,35 +71,35 @@ type counted struct {
 	path     string
 	host     string // of the last request that was read
 	requests uint64
-	time     uint32 // of status, 0 where it is not known
-	status   uint16 // of the newest request of which a log tells it, else 0
+	time     uint32 // of status; 0 if unknown
+	status   uint16 // of the newest request that has one in a log; 0 if unknown
 }
 
-// host is a host of requests. One that is not told apart from others has no name.
+// host is a host of requests. Those beyond mostHosts have no name.
 type host struct {
 	name   string
 	isOurs bool
 }
 
-// NewCounts returns counts of nothing yet.
+// NewCounts returns empty counts.
 func NewCounts(o Options) *Counts {
 	return &Counts{Options: o, byPath: map[string]*counted{}, byHost: map[string]host{},
 		limits: newLimits(o.Period)}
 }
 
-// Len returns how many URLs there are.
+// Len returns the number of URLs.
 func (c *Counts) Len() int { return len(c.urls) }
 
-// request is what a line says. Its texts are good until the next line is read.
+// request is the request in a line, or several. Its texts are valid until the next line is read.
 type request struct {
 	target []byte // a path or a URL, perhaps with a query
-	host   []byte // none where the target has it, or it is not known
-	status int    // 0 where it is not known
-	time   uint32 // in seconds since 1970; 0 where it is not known
+	host   []byte // empty if it is unknown, or in the target
+	status int    // 0 if unknown
+	time   uint32 // in seconds since 1970; 0 if unknown
 	n      uint64
 }
 
-// countURL counts requests. The error is what is wrong with the target.
+// countURL counts requests. The error says what is wrong with the target.
 func (c *Counts) countURL(r request) error {
 	if c.limits.isSet && !c.isInPeriod(&r) {
 		return nil
@@ -115,7 +114,7 @@ func (c *Counts) countURL(r request) error {
 	if name == nil {
 		name = r.host
 	} else if !c.isHost(name) {
-		return errors.New("no URL has such a host: " + excerpt(r.target))
+		return errors.New("the host is not valid: " + excerpt(r.target))
 	}
 	host := c.hostOf(name)
 	if !host.isOurs {
@@ -151,7 +150,7 @@ func (c *Counts) isSkipped(path []byte) bool {
 	return false
 }
 
-// splitTarget cuts a target into host and path. The host is nil where there is none.
+// splitTarget cuts a target into host and path. The host is nil if there is none.
 func splitTarget(target []byte) (path, host []byte, ok bool) {
 	if len(target) > 0 && target[0] != '/' {
 		rest, isURL := cutScheme(target)
@@ -180,7 +179,7 @@ func splitTarget(target []byte) (path, host []byte, ok bool) {
 	return target, host, len(target) > 0
 }
 
-// cutScheme returns what follows http:// or https://.
+// cutScheme returns the text after http:// or https://.
 func cutScheme(url []byte) (rest []byte, ok bool) {
 	for _, scheme := range []string{"https://", "http://"} {
 		if len(url) >= len(scheme) && strings.EqualFold(string(url[:len(scheme)]), scheme) {
@@ -216,8 +215,8 @@ func (c *Counts) hostOf(name []byte) host {
 	return h
 }
 
-// HostOf returns the host of an address as URLs have it: in lower case and ASCII, without a port or
-// a dot at its end.
+// HostOf returns the host of an address as in URLs: in lower case and ASCII, without a port or a
+// final dot.
 func HostOf(address string) string {
 	host := address
 	if end := strings.LastIndexByte(host, ':'); end >= 0 && !strings.HasSuffix(host, "]") {
@@ -236,7 +235,7 @@ var (
 	errNoRoom   = errors.New("there is no room for another URL")
 )
 
-// find returns the URL of a path. The error is errNoRoom where there are too many.
+// find returns the URL of a path. The error is errNoRoom if there are too many.
 func (c *Counts) find(path []byte) (*counted, error) {
 	if u := c.byPath[string(path)]; u != nil {
 		return u, nil
@@ -261,7 +260,7 @@ func (c *Counts) find(path []byte) (*counted, error) {
 	return u, nil
 }
 
-// escapeBytes escapes the bytes that are no UTF-8, as clients do. URLs have none.
+// escapeBytes escapes the bytes that are not UTF-8, as clients do, because URLs have no such bytes.
 func escapeBytes(path []byte) string {
 	if utf8.Valid(path) {
 		return string(path)

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// jsonLine is what counts of a line of JSON: of an entry of Caddy's access log, also in the console
-// format, where other words stand in front of the object, or of an object with a URL of its own.
+// jsonLine has the members of a line of JSON that count. The line is an entry of Caddy's access
+// log, perhaps in the console format, or any object with a URL.
 type jsonLine struct {
-	Level, Msg json.RawMessage // which entries of a log have
+	Level, Msg json.RawMessage // only log entries have them
 	Logger     string
 	Time       json.RawMessage `json:"ts"` // a number, or a text
 	Request    struct{ Method, Host, URI string }
@@ -46,8 +46,8 @@ func (c *Counts) readJSON(line []byte) error {
 	return c.countObject(&l)
 }
 
-// objectIn returns the object of a line, or nil. In front of it there may be the words of the
-// console format, each with a tab behind it.
+// objectIn returns the object of a line, or nil. In the console format words precede it, with a tab
+// after each.
 func objectIn(line []byte) (object, words []byte) {
 	if line[0] == '{' {
 		return line, nil
@@ -58,7 +58,7 @@ func objectIn(line []byte) (object, words []byte) {
 	return nil, nil
 }
 
-// readWords takes what words of the console format say: time, level, logger and message.
+// readWords reads the words of the console format: time, level, logger and message.
 func (l *jsonLine) readWords(words []byte) {
 	l.Level = words
 	l.Logger = string(words[max(0, bytes.Index(words, []byte("http.log."))):])
@@ -82,17 +82,17 @@ func (c *Counts) countAccess(l *jsonLine) error {
 		return nil
 	}
 	if r.URI == "" {
-		return errors.New("the entry of the access log has no request.uri; a filter has removed it")
+		return errors.New("the entry of the access log has no request.uri; a filter may have removed it")
 	}
 	return c.countURL(request{target: []byte(r.URI), host: []byte(r.Host), status: l.Status,
 		time: parseTime(unquoted(l.Time)), n: 1})
 }
 
-// countObject counts the requests that an object with a URL tells.
+// countObject counts the requests in an object with a URL.
 func (c *Counts) countObject(l *jsonLine) error {
 	r := request{target: []byte(cmp.Or(l.URL, l.URI, l.Path)), time: parseTime(unquoted(l.Time)), n: 1}
 	if len(r.target) == 0 {
-		return errors.New("no member url, uri or path that is a string, and no request")
+		return errors.New("it has no string url, uri or path, and no request")
 	}
 	for _, count := range [...]json.RawMessage{l.Hits, l.Requests, l.Count} {
 		if count == nil {
@@ -106,5 +106,5 @@ func (c *Counts) countObject(l *jsonLine) error {
 	return c.countURL(r)
 }
 
-// unquoted returns a value as it is written, without quotation marks.
+// unquoted returns a JSON value without quotation marks.
 func unquoted(value []byte) []byte { return bytes.Trim(value, `"`) }

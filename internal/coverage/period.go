@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// Period says of when requests count: not before Since, and before Until. A zero time is no limit.
+// Period is the time from Since until just before Until. A zero time means no limit.
 type Period struct{ Since, Until time.Time }
 
-// limits are those of a period, in seconds since 1970, and what lies outside of them.
+// limits are the limits of a period, in seconds since 1970.
 type limits struct {
 	isSet        bool
 	since, until int64
-	first, last  uint32 // of the requests outside
-	hasDate      bool   // whether a request of the file has one
+	first, last  uint32 // times of requests outside
+	hasDate      bool   // a request in the file has one
 }
 
 var errUndated = errors.New(
-	"nothing in it has a date; leave out the file, or --since, --until and --month")
+	"it has no dates; leave out the file, or --since, --until and --month")
 
 func newLimits(p Period) limits {
 	l := limits{isSet: p != Period{}, since: math.MinInt64, until: math.MaxInt64,
@@ -32,7 +32,7 @@ func newLimits(p Period) limits {
 	return l
 }
 
-// isInPeriod reports whether requests are of the period. Others are left out.
+// isInPeriod reports whether requests are in the period, and otherwise adds them to LeftOut.
 func (c *Counts) isInPeriod(r *request) bool {
 	l := &c.limits
 	if r.time == 0 {
@@ -48,7 +48,7 @@ func (c *Counts) isInPeriod(r *request) bool {
 	return false
 }
 
-// OtherTimes returns when the first and the last request was that is not of the period.
+// OtherTimes returns the times of the first and the last request outside the period.
 func (c *Counts) OtherTimes() (first, last time.Time) {
 	return time.Unix(int64(c.limits.first), 0).UTC(), time.Unix(int64(c.limits.last), 0).UTC()
 }

@@ -60,7 +60,7 @@ func TestWhatHasNoDateIsInNoPeriod(t *testing.T) {
 	} {
 		c := NewCounts(Options{Period: thatDay})
 		err := c.Read("file", strings.NewReader(content))
-		const want = "file: nothing in it has a date; leave out the file, or --since, --until and " +
+		const want = "file: it has no dates; leave out the file, or --since, --until and " +
 			"--month"
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, %s", name, err, c)

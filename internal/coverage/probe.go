@@ -2,8 +2,9 @@ package coverage
 
 import "strings"
 
-// What the paths begin and end with that scanners ask any site for, in lower case. What a site may
-// have had, and others link, is not listed, such as the images below /wp-content/uploads/.
+// The prefixes and suffixes of paths that scanners request from every site, in lower case. Pages
+// that a site may have had, and others link to, are not listed, such as images in
+// /wp-content/uploads/.
 var (
 	probeBeginnings = []string{
 		"/+cscoe+/", "/.aws/", "/.docker/", "/.ds_store", "/.env", "/.git", "/.hg/", "/.htaccess",
@@ -29,7 +30,7 @@ var (
 	}
 )
 
-// isProbe reports whether a path is one that scanners ask any site for.
+// isProbe reports whether scanners request a path from every site.
 func isProbe(path string) bool {
 	path = strings.ToLower(path)
 	for _, beginning := range probeBeginnings {

@@ -12,20 +12,21 @@ import (
 )
 
 const (
-	// longestLine is how many bytes of a line are held.
+	// longestLine is the largest length of a line.
 	longestLine = 1 << 20
-	// headSize is how much of a file says what it is.
+	// headSize is how many bytes are read to find the kind of a file.
 	headSize = 64 << 10
-	// stepEvery is how many lines are read from one step to the next.
+	// stepEvery is how many lines are read between two calls of Options.Step.
 	stepEvery = 1024
-	// largestWindow is how much memory a zstd frame may ask for: that of zstd --long.
+	// largestWindow is how much memory a zstd frame may need: as much as with zstd --long.
 	largestWindow = 128 << 20
 )
 
 var errLongLine = fmt.Errorf("a line of more than %d bytes", longestLine)
 
-// Read counts the requests of a file, compressed or not. Its name is for messages. The error is
-// r's own, or says that the file is none that can be read; lines that cannot be read are counted.
+// Read counts the requests of a file, compressed or not. The name is for messages. The error is
+// that of r, or says why nothing in the file can be read. Single lines that cannot be read are
+// counted.
 func (c *Counts) Read(name string, r io.Reader) error {
 	raw := &remembering{r: r}
 	plain, err := unpack(bufio.NewReaderSize(raw, headSize))
@@ -51,26 +52,25 @@ func (c *Counts) Read(name string, r io.Reader) error {
 	return f.end()
 }
 
-// end tells where the file breaks off. The error is that nothing of it could be read: then it is
-// not known what is missing.
+// end adds a note if the file breaks off. It returns an error if nothing in the file could be read.
 func (f *file) end() error {
 	switch {
 	case f.cutShort != nil && f.hasRead:
-		f.counts.Notes = append(f.counts.Notes, fmt.Sprintf("%s: its compressed content ends or "+
-			"breaks off in line %d (%s); what stands before counts", f.name, f.line+1, f.cutShort))
+		f.counts.Notes = append(f.counts.Notes, fmt.Sprintf("%s: its compressed content breaks off "+
+			"in line %d (%s); the lines before it count", f.name, f.line+1, f.cutShort))
 	case f.cutShort != nil:
-		return fmt.Errorf("%s: nothing of it could be read, as its compressed content is damaged or "+
-			"cut off at its beginning: %w", f.name, f.cutShort)
+		return fmt.Errorf("%s: nothing could be read, because its compressed content is damaged "+
+			"or cut off at the beginning: %w", f.name, f.cutShort)
 	case f.wrong != nil && !f.hasRead:
-		return fmt.Errorf("%w; nothing of the file could be read", f.wrong)
+		return fmt.Errorf("%w; nothing in the file could be read", f.wrong)
 	}
 	return nil
 }
 
-// remembering remembers the error of a reader, so that it can be told from one of what unpacks.
+// remembering remembers the error of a reader, to distinguish it from errors of unpacking.
 type remembering struct {
 	r   io.Reader
-	err error // but for io.EOF
+	err error // never io.EOF
 }
 
 func (r *remembering) Read(p []byte) (int, error) {
@@ -92,13 +92,13 @@ func unpack(r *bufio.Reader) (io.Reader, error) {
 		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 			zstd.WithDecoderMaxWindow(largestWindow))
 	case begins("PK\x03\x04"):
-		return nil, errors.New("a zip archive is not read; unpack it and give the files in it, of " +
+		return nil, errors.New("zip archives are not supported; unpack it and give its files, of " +
 			"Search Console's the one with pages")
 	case begins("BZh"), begins("\xfd7zXZ\x00"):
-		return nil, errors.New("only gzip and zstd are read; unpack it, and write - to read it " +
-			"from standard input")
+		return nil, errors.New("only gzip and zstd are supported; unpack it, and write - to read " +
+			"it from standard input")
 	case begins("\xff\xfe"), begins("\xfe\xff"):
-		return nil, errors.New("UTF-16 is not read; save it as UTF-8")
+		return nil, errors.New("UTF-16 is not supported; save it as UTF-8")
 	}
 	return r, nil
 }
@@ -109,12 +109,12 @@ type file struct {
 	name     string
 	in       *bufio.Reader
 	line     int   // the number of the last line
-	hasRead  bool  // whether one line at least could be read
-	wrong    error // with the first one that could not be read
-	cutShort error // why what unpacks it came to an end too early
+	hasRead  bool  // at least one line could be read
+	wrong    error // of the first line that could not be read
+	cutShort error // why unpacking ended too early
 }
 
-// note takes down whether a line could be read, by the error of what has read it.
+// note records whether a line could be read.
 func (f *file) note(line int, err error) {
 	if err == nil {
 		f.hasRead = true
@@ -126,16 +126,16 @@ func (f *file) note(line int, err error) {
 	f.counts.Unread.add(f.name, line, err)
 }
 
-// read finds out what the file is, and reads it.
+// read reads a file of any kind.
 func (f *file) read() error {
 	head, err := f.in.Peek(headSize)
 	if bytes.HasPrefix(head, []byte("\xef\xbb\xbf")) {
-		_, _ = f.in.Discard(3) // which are there
+		_, _ = f.in.Discard(3) // they have been peeked
 		head = head[3:]
 	}
 	is, columns, wrong := kindOf(head, err != nil)
 	if wrong != nil && err != nil && err != io.EOF && err != bufio.ErrBufferFull {
-		f.cutShort = err // so that the beginning says little
+		f.cutShort = err // the beginning is too short to tell the kind
 		return nil
 	}
 	if wrong != nil {
@@ -156,7 +156,7 @@ func (f *file) read() error {
 	return nil
 }
 
-// readLines reads lines with a function whose error says what is wrong with one.
+// readLines passes each line to read, whose error says what is wrong with the line.
 func (f *file) readLines(read func([]byte) error) {
 	for line := range f.eachLine {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
@@ -166,7 +166,7 @@ func (f *file) readLines(read func([]byte) error) {
 	}
 }
 
-// eachLine gives the lines of the file. One that is too long is counted as unread.
+// eachLine yields the lines of the file. It counts a line that is too long as unread.
 func (f *file) eachLine(yield func([]byte) bool) {
 	for {
 		line, err := f.in.ReadSlice('\n')
@@ -181,7 +181,7 @@ func (f *file) eachLine(yield func([]byte) bool) {
 			line = nil
 		}
 		if err != nil && err != io.EOF {
-			f.cutShort = err // the beginning of a line says nothing
+			f.cutShort = err // the line is incomplete
 			return
 		}
 		if len(line) > 0 && !yield(line) || err != nil {

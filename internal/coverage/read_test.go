@@ -124,15 +124,15 @@ func TestWhatIsNoneOfTheseIsAnError(t *testing.T) {
 	for name, tt := range map[string]struct{ content, want string }{
 		"text":       {"Hello, world!\nmore\n", `it begins with "Hello, world!"`},
 		"binary":     {"\x7fELF\x00\x01", `it begins with "\x7fELF\x00\x01"`},
-		"an array":   {"[\n{\"url\":\"/a\"}]", "write one object a line"},
-		"an object":  {"{\n\"url\":\"/a\"\n}", "write one object a line"},
+		"an array":   {"[\n{\"url\":\"/a\"}]", "not one object per line"},
+		"an object":  {"{\n\"url\":\"/a\"\n}", "not one object per line"},
 		"HTML":       {"<html><body></body></html>", `its root is "html"`},
 		"bad XML":    {"<<", "it begins like XML"},
 		"no element": {"<?xml version=\"1.0\"?>", "it is XML without a root element"},
 		"Latin 1": {"<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><urlset/>",
-			"only UTF-8 is read; save it as UTF-8"},
+			"only UTF-8 is supported; save it as UTF-8"},
 		"deep XML":   {"<urlset>" + strings.Repeat("<a>", 100), "nest more than 64 deep"},
-		"a zip":      {"PK\x03\x04", "a zip archive is not read; unpack it"},
+		"a zip":      {"PK\x03\x04", "zip archives are not supported; unpack it"},
 		"an xz":      {"\xfd7zXZ\x00", "unpack it"},
 		"UTF-16":     {"\xff\xfe/\x00a\x00", "save it as UTF-8"},
 		"a bad gzip": {"\x1f\x8b\x00", "it cannot be unpacked: unexpected EOF"},
@@ -153,31 +153,31 @@ func TestLinesThatCannotBeReadAreTold(t *testing.T) {
 		"in Caddy's": {access("GET", "h", "/a", 200) + `{"request":`,
 			"file:2: not a JSON object: unexpected end of JSON input"},
 		"without uri": {`{"request":{"method":"GET"}}`,
-			"file:1: the entry of the access log has no request.uri; a filter has removed it"},
+			"file:1: the entry of the access log has no request.uri; a filter may have removed it"},
 		"hidden uri": {`{"request":{"uri":"REDACTED"}}`,
 			`file:1: neither a URL nor a path that begins with /: "REDACTED"`},
-		"other JSON": {`{"a":1}`, "file:1: no member url, uri or path that is a string, and no request"},
+		"other JSON": {`{"a":1}`, "file:1: it has no string url, uri or path, and no request"},
 		"bad method": {access("GET", "h", "/a", 200) + `{"request":{"method":"GE\q","uri":"/a"}}`,
 			"file:2: not a JSON object: invalid character 'q' in string escape code"},
 		"without a request": {`{"logger":"http.log.access","msg":"handled request","request":{}}`,
-			"file:1: the entry of the access log has no request.uri; a filter has removed it"},
+			"file:1: the entry of the access log has no request.uri; a filter may have removed it"},
 		"in combined": {combined + "\x00\x1b\n",
 			`file:2: not a line of a log in the common or combined format: "\x00\x1b"`},
 		"no number": {"url,count\n/a,many\n", `file:2: the count is not a number: "many"`},
-		"short row": {"id,url\n1\n", "file:2: the row has no column 2, which is that of URLs"},
+		"short row": {"id,url\n1\n", "file:2: the row has no column 2, where its URL should be"},
 		"other value": {"url\n(not set)\n",
 			`file:2: neither a URL nor a path that begins with /: "(not set)"`},
 		"bad sitemap": {"<urlset><url><loc>/a</loc></url>\n<url",
 			"file:2: the sitemap cannot be read from here on: XML syntax error on line 2: unexpected EOF"},
-		"bad host":  {"/a\nhttp://[bad\n", `file:2: no URL has such a host: "http://[bad"`},
-		"bad port":  {"/a\nhttp://h:99999/x\n", `file:2: no URL has such a host: "http://h:99999/x"`},
+		"bad host":  {"/a\nhttp://[bad\n", `file:2: the host is not valid: "http://[bad"`},
+		"bad port":  {"/a\nhttp://h:99999/x\n", `file:2: the host is not valid: "http://h:99999/x"`},
 		"long path": {"/a\n/" + strings.Repeat("b", 1<<16), "file:2: a path of more than 65535 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := NewCounts(Options{})
 			err := c.Read("file", strings.NewReader(tt.content))
 			if c.Len() == 0 && (err == nil ||
-				err.Error() != tt.want+"; nothing of the file could be read") {
+				err.Error() != tt.want+"; nothing in the file could be read") {
 				t.Errorf("nothing is read, and the error is %v", err)
 			}
 			if got := c.Unread; c.Len() > 0 && err != nil || got.Lines != 1 ||
@@ -229,7 +229,7 @@ func TestOfATruncatedFileTheBeginningCounts(t *testing.T) {
 	content := packed(t, lines.String())
 	c := read(t, Options{}, content[:len(content)/2])
 	if c.Len() < 3000 || c.Unread.Lines > 0 || len(c.Notes) != 1 ||
-		!strings.Contains(c.Notes[0], "its compressed content ends or breaks off in line ") {
+		!strings.Contains(c.Notes[0], "its compressed content breaks off in line ") {
 		t.Errorf("got %d URLs, %+v, %q", c.Len(), c.Unread, c.Notes)
 	}
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
@@ -253,14 +253,14 @@ func TestOfATruncatedFileTheBeginningCounts(t *testing.T) {
 
 func TestAFileOfWhichNothingCouldBeReadIsAnError(t *testing.T) {
 	for name, tt := range map[string]struct{ content, want string }{
-		"gzip that is cut off at once": {packed(t, combined)[:12], "damaged or cut off at its beginning"},
-		"gzip cut off in a log's line": {packed(t, combined)[:60], "damaged or cut off at its beginning"},
+		"gzip that is cut off at once": {packed(t, combined)[:12], "damaged or cut off at the beginning"},
+		"gzip cut off in a log's line": {packed(t, combined)[:60], "damaged or cut off at the beginning"},
 		"gzip cut off in a sitemap": {packed(t, "<?xml version='1.0'?>")[:20],
-			"cut off at its beginning"},
+			"cut off at the beginning"},
 		"zstd garbage": {"\x28\xb5\x2f\xfd" + strings.Repeat("x", 99),
 			"damaged or cut off"},
-		"an unclosed sitemap":     {"<urlset><url><loc>https://x/unclosed", "nothing of the file"},
-		"a table of other things": {"url\n(not set)\n(other)\n", "nothing of the file"},
+		"an unclosed sitemap":     {"<urlset><url><loc>https://x/unclosed", "nothing in the file"},
+		"a table of other things": {"url\n(not set)\n(other)\n", "nothing in the file"},
 	} {
 		err := NewCounts(Options{}).Read("file", strings.NewReader(tt.content))
 		if err == nil || !strings.HasPrefix(err.Error(), "file:") ||
@@ -282,7 +282,7 @@ func TestTheSitemapsOfAnIndexAreTold(t *testing.T) {
 	c := read(t, Options{},
 		`<sitemapindex xmlns="`+sitemapSpace+`"><sitemap><loc>https://h/s.xml</loc>`+
 			`</sitemap><sitemap><loc>https://h/index.xml</loc></sitemap></sitemapindex>`)
-	want := "file: it is an index that names 2 sitemaps, which are not fetched; give their files, too"
+	want := "file: it is an index of 2 sitemaps, which are not fetched; give their files, too"
 	if c.Len() != 0 || !slices.Equal(c.Notes, []string{want}) {
 		t.Errorf("got %s, %q", c, c.Notes)
 	}

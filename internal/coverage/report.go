@@ -12,26 +12,26 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// Question is what decides about the URLs.
+// Question has what a report depends on besides the counts.
 type Question struct {
 	Ruleset *resolver.Ruleset
-	// Origin is that of paths without a host.
+	// Origin is the origin of paths without a host.
 	Origin string
 	// Root has the files of the site; nil if they are not known.
 	Root *webroot.Root
-	// Min leaves out what has fewer requests.
+	// Min leaves out URLs with fewer requests.
 	Min uint64
-	// Step, if not nil, is called again and again with how many URLs are done.
+	// Step, if not nil, is called often with the number of URLs that are done.
 	Step func(urls int)
 }
 
-// Total is how much a class has.
+// Total is the size of a class.
 type Total struct {
 	URLs     int    `json:"urls"`
 	Requests uint64 `json:"requests"`
 }
 
-// Report is what becomes of URLs.
+// Report says how URLs are answered.
 type Report struct {
 	Totals   [Classes]Total
 	BelowMin Total
@@ -44,10 +44,10 @@ type Report struct {
 type MissingURL struct {
 	Path       string      `json:"path"`
 	Requests   uint64      `json:"requests"`
-	Candidates []Candidate `json:"candidates,omitzero"` // nil for not looked for
+	Candidates []Candidate `json:"candidates,omitzero"` // nil if not searched for
 }
 
-// Report tells what becomes of each URL.
+// Report finds the class of each URL.
 func (c *Counts) Report(q Question) (*Report, error) {
 	j, err := newJudge(q)
 	if err != nil {
@@ -90,13 +90,13 @@ func (t *Total) add(requests uint64) {
 	t.Requests += requests
 }
 
-// Missing gives what is missing, the most requested first and then by path, without candidates.
+// Missing yields the missing URLs, the most requested first and then by path, without candidates.
 func (r *Report) Missing() iter.Seq[MissingURL] { return each(r.missing) }
 
-// Probes gives what is missing and scanners ask any site for, in the same order.
+// Probes yields the URLs of class Probe, in the same order.
 func (r *Report) Probes() iter.Seq[MissingURL] { return each(r.probes) }
 
-// AllMissing gives what Missing and Probes do, in this order.
+// AllMissing yields those of Missing and then those of Probes.
 func (r *Report) AllMissing() iter.Seq[MissingURL] {
 	return each(slices.Concat(r.missing, r.probes))
 }
@@ -111,8 +111,8 @@ func each(urls []*counted) iter.Seq[MissingURL] {
 	}
 }
 
-// folded returns the most requested URLs first, with a path and the one with a slash behind it as
-// one: a rule takes both.
+// folded returns URLs, the most requested first. A path and the same path with a final slash are
+// one, because a rule matches both.
 func folded(urls iter.Seq[MissingURL]) []MissingURL {
 	var all []MissingURL
 	at := map[string]int{}
@@ -134,9 +134,9 @@ func folded(urls iter.Seq[MissingURL]) []MissingURL {
 	return all
 }
 
-// Keys gives missing URLs, the most requested first, each with the key that a rule for it has: ""
-// where there can be none, as for "/" itself, or if an earlier one has it. With fold keys match
-// without regard to case.
+// Keys yields missing URLs, the most requested first, each with the key of a rule for it. The key
+// is "" if there can be none, as for "/", or an earlier URL has the key. With fold, keys ignore
+// case.
 func Keys(urls iter.Seq[MissingURL], fold bool) iter.Seq2[string, MissingURL] {
 	return func(yield func(string, MissingURL) bool) {
 		checker := resolver.NewRuleChecker()
@@ -153,10 +153,10 @@ func Keys(urls iter.Seq[MissingURL], fold bool) iter.Seq2[string, MissingURL] {
 	}
 }
 
-// judge says what becomes of a URL.
+// judge finds the class of URLs.
 type judge struct {
 	Question
-	site        resolver.Request // whose origin paths without a host have
+	site        resolver.Request // has the origin of paths without a host
 	destination []byte
 }
 
@@ -168,7 +168,7 @@ func newJudge(q Question) (*judge, error) {
 	return &judge{Question: q, site: site}, nil
 }
 
-// classOf returns what becomes of a URL.
+// classOf returns the class of a URL.
 func (j *judge) classOf(u *counted) Class {
 	path := u.path
 	req := resolver.Request{Scheme: j.site.Scheme, Host: j.site.Host, OverHTTP: true,

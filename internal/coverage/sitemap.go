@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// sitemapSpace is the namespace of sitemaps. Other ones have members of the same name.
+	// sitemapSpace is the namespace of sitemaps. Others have elements of the same names.
 	sitemapSpace = "http://www.sitemaps.org/schemas/sitemap/0.9"
 	// mostDepth is how deep elements may nest. A sitemap needs three levels.
 	mostDepth = 64
 )
 
-// errLongToken is the error of XML with a tag or a text that is too long to be held.
+// errLongToken is the error of a tag or a text in XML that is too long.
 var errLongToken = fmt.Errorf("a tag or a text has more than %d bytes", longestLine)
 
-var errNotUTF8 = errors.New("only UTF-8 is read; save it as UTF-8")
+var errNotUTF8 = errors.New("only UTF-8 is supported; save it as UTF-8")
 
 // sitemap reads a sitemap, or an index of sitemaps.
 type sitemap struct {
@@ -28,11 +28,11 @@ type sitemap struct {
 	path     []string // of the elements around
 	hasRoot  bool
 	loc      []byte
-	sitemaps int // that an index names
+	sitemaps int // in an index
 }
 
-// readSitemap counts the URLs of a sitemap. The other sitemaps of an index are counted, and not
-// read.
+// readSitemap counts the URLs of a sitemap. It counts the sitemaps in an index, but does not read
+// them.
 func (f *file) readSitemap() error {
 	s := &sitemap{file: f, in: boundedReader{r: f.in}}
 	s.decoder = xml.NewDecoder(&s.in)
@@ -40,8 +40,8 @@ func (f *file) readSitemap() error {
 	err := s.read()
 	if s.sitemaps > 0 {
 		f.counts.Notes = append(f.counts.Notes,
-			fmt.Sprintf("%s: it is an index that names %d sitemaps, which are "+
-				"not fetched; give their files, too", f.name, s.sitemaps))
+			fmt.Sprintf("%s: it is an index of %d sitemaps, which are not "+
+				"fetched; give their files, too", f.name, s.sitemaps))
 	}
 	return err
 }
@@ -71,7 +71,7 @@ func (s *sitemap) read() error {
 	}
 }
 
-// breakOff ends the reading of what is no XML behind some place. What stands before counts.
+// breakOff handles an error in XML. The URLs before it count.
 func (s *sitemap) breakOff(err error) error {
 	switch {
 	case errors.Is(err, errNotUTF8):
@@ -82,7 +82,7 @@ func (s *sitemap) breakOff(err error) error {
 	case !s.hasRoot && err == io.EOF:
 		return errors.New("it is XML without a root element")
 	case !s.hasRoot:
-		return fmt.Errorf("it begins like XML, and is no sitemap: %w", err)
+		return fmt.Errorf("it begins like XML, but is not a sitemap: %w", err)
 	}
 	line, _ := s.decoder.InputPos()
 	s.file.line = line - 1
@@ -101,11 +101,11 @@ func (s *sitemap) begin(name xml.Name) error {
 		local = "" // image:loc and the like
 	}
 	if len(s.path) == 0 && local != "urlset" && local != "sitemapindex" {
-		return fmt.Errorf("it is XML, but no sitemap: its root is %q in the namespace %q",
+		return fmt.Errorf("it is XML, but not a sitemap: its root is %q in the namespace %q",
 			name.Local, name.Space)
 	}
 	if len(s.path) == mostDepth {
-		return errors.New("its elements nest more than 64 deep, as no sitemap's do")
+		return errors.New("its elements nest more than 64 deep; sitemaps need 3")
 	}
 	s.path, s.loc, s.hasRoot = append(s.path, local), s.loc[:0], true
 	return nil
@@ -131,12 +131,12 @@ func (s *sitemap) end() {
 	s.path = s.path[:len(s.path)-1]
 }
 
-// boundedReader reads at most so many bytes until it gets more room, so that one token cannot take
-// all memory.
+// boundedReader reads at most room bytes until room is set again, so that one token cannot fill all
+// memory.
 type boundedReader struct {
 	r    io.Reader
 	room int
-	err  error // but for io.EOF
+	err  error // never io.EOF
 }
 
 func (b *boundedReader) Read(p []byte) (n int, err error) {

@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// table is a table with a column of URLs: any CSV or TSV, and so the exports of Search Console and
-// of Google Analytics.
+// table is CSV or TSV with a column of URLs, such as the exports of Search Console and Google
+// Analytics.
 type table struct {
 	separator  byte
 	url, count int  // columns; noCount for none
-	hasHeader  bool // else its first row counts
+	hasHeader  bool // if not, the first row counts
 	quoted     *csv.Reader
 	line       bytes.Reader
 	fields     [][]byte
@@ -31,7 +31,7 @@ var (
 		"sessions"}
 )
 
-// newTable finds out how the columns of a table lie by its first lines.
+// newTable finds the columns of a table by its first lines.
 func newTable(lines [][]byte) (*table, bool) {
 	t := &table{separator: separatorOf(lines[0]), count: noCount}
 	t.quoted = csv.NewReader(&t.line)
@@ -52,9 +52,9 @@ func newTable(lines [][]byte) (*table, bool) {
 	return t, len(lines) > 1 && t.isBelow(header, lines[1])
 }
 
-// isWithoutHeader reports whether rows without a header have columns with tabs, which no URL holds,
-// or each a URL and a count. With commas the lines may be paths, such as /map/52,13, unless there
-// are quotation marks in front.
+// isWithoutHeader reports whether lines without a header are a table. They are if tabs separate
+// columns, or if each has a URL and a count. With commas the URL must be in quotation marks,
+// because a path may have commas, such as /map/52,13.
 func (t *table) isWithoutHeader(first [][]byte, lines [][]byte) bool {
 	t.findColumns(first)
 	if t.separator == '\t' {
@@ -73,14 +73,14 @@ func (t *table) isWithoutHeader(first [][]byte, lines [][]byte) bool {
 	})
 }
 
-// isBelow reports whether the row below a header in another language has a URL.
+// isBelow reports whether the row below a header in an unknown language has a URL.
 func (t *table) isBelow(header [][]byte, line []byte) bool {
 	columns := len(header)
 	row, ok := t.split(line)
 	return ok && columns > 1 && len(row) == columns && t.findColumns(row)
 }
 
-// findColumns finds the first URL of a row, and the count behind it, if there is one.
+// findColumns finds the first URL of a row, and the count after it, if there is one.
 func (t *table) findColumns(row [][]byte) (ok bool) {
 	if t.url = slices.IndexFunc(row, isURL); t.url < 0 {
 		return false
@@ -93,7 +93,7 @@ func (t *table) findColumns(row [][]byte) (ok bool) {
 	return true
 }
 
-// named returns the column with the first of some names, or one that begins with it, or -1.
+// named returns the column with the first of the names, or a prefix of its name, or -1.
 func named(header [][]byte, names []string) int {
 	for _, name := range names {
 		for i, field := range header {
@@ -106,7 +106,7 @@ func named(header [][]byte, names []string) int {
 	return -1
 }
 
-// separatorOf returns what separates the columns of a header.
+// separatorOf returns the separator of the columns of a header.
 func separatorOf(line []byte) byte {
 	best, most := byte(','), 0
 	for _, separator := range []byte{'\t', ',', ';'} {
@@ -140,7 +140,7 @@ func (f *file) readRow(t *table, line []byte) error {
 		return errors.New("not a table row: " + excerpt(line))
 	}
 	if t.url >= len(row) {
-		return fmt.Errorf("the row has no column %d, which is that of URLs", t.url+1)
+		return fmt.Errorf("the row has no column %d, where its URL should be", t.url+1)
 	}
 	r := request{target: bytes.TrimSpace(row[t.url]), n: 1}
 	if len(r.target) == 0 { // a total
@@ -154,8 +154,8 @@ func (f *file) readRow(t *table, line []byte) error {
 	return f.counts.countURL(r)
 }
 
-// split splits a line into fields, which are good until the next one. The library gets only lines
-// with quotation marks, one at a time, so that one without its partner spoils no other.
+// split splits a line into fields, which are valid until the next call. encoding/csv reads only
+// lines with quotation marks, one at a time, so that an unclosed one affects no other line.
 func (t *table) split(line []byte) (fields [][]byte, ok bool) {
 	t.fields = t.fields[:0]
 	if bytes.IndexByte(line, '"') < 0 {

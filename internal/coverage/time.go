@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// parseTime returns when an entry of a log was written, in seconds since 1970, or 0 where the text
-// is not one of these, or no calendar has the date:
+// parseTime returns the time of a log entry in seconds since 1970, or 0 if the date does not exist,
+// or the text has none of these forms:
 //
 //	22/Nov/2026:16:31:45 +0000             the common format
 //	2026-11-22T16:31:45.123Z               RFC 3339, also with another zone
@@ -34,11 +34,11 @@ func monthOf(name []byte) int {
 }
 
 // secondsOf returns the seconds until a day and a time of day, such as 16:31:45, in a zone, such as
-// +01:00. What is no zone is UTC. Where there is no such day or time, it returns 0.
+// +01:00. Any other zone is UTC. It returns 0 if there is no such day or time.
 func secondsOf(year []byte, month int, day, clock, zone []byte) uint32 {
 	date := time.Date(numberIn(year), time.Month(month), numberIn(day), 0, 0, 0, 0, time.UTC)
 	hour, minute, second := numberIn(clock[0:2]), numberIn(clock[3:5]), numberIn(clock[6:8])
-	const lastSecond = 60 // as a leap second
+	const lastSecond = 60 // a leap second
 	if date.Month() != time.Month(month) || hour > 23 || minute > 59 || second > lastSecond {
 		return 0
 	}
@@ -54,7 +54,7 @@ func secondsOf(year []byte, month int, day, clock, zone []byte) uint32 {
 	return uint32(max(at, 0))
 }
 
-// secondsOfNumber returns the seconds of a number of seconds, milliseconds or nanoseconds.
+// secondsOfNumber returns the seconds in a number of seconds, milliseconds or nanoseconds.
 func secondsOfNumber(text []byte) uint32 {
 	whole, _, _ := bytes.Cut(text, []byte("."))
 	if len(whole) == 0 || len(whole) > 19 || len(bytes.TrimLeft(whole, "0123456789")) > 0 {
@@ -70,7 +70,7 @@ func secondsOfNumber(text []byte) uint32 {
 	}
 }
 
-// numberIn returns the number that the digits of a text make.
+// numberIn returns the number made of the digits in a text.
 func numberIn(text []byte) (n int) {
 	for _, c := range text {
 		if '0' <= c && c <= '9' {

@@ -8,10 +8,10 @@ import (
 // Unread are the lines that could not be read.
 type Unread struct {
 	Lines uint64
-	First []string // of the first ones: place and reason
+	First []string // place and reason of the first ones
 }
 
-// mostUnread is how many unread lines are told.
+// mostUnread is the largest length of Unread.First.
 const mostUnread = 10
 
 // add counts a line that could not be read.

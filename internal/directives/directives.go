@@ -1,7 +1,7 @@
-// Package directives finds directives in Caddyfiles, each with the place that it loses in JSON.
+// Package directives finds directives in Caddyfiles, with the positions that they lose in JSON.
 //
-// A directive is its tokens: its name, what follows it on its line, and its block. The package
-// imports nothing of the module.
+// A directive is its tokens: its name, the rest of its line, and its block. The package imports
+// nothing of the module.
 package directives
 
 import (
@@ -11,8 +11,8 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 )
 
-// InFile returns the directives of a name in a Caddyfile, wherever they stand in it or in what it
-// imports; none, if the file cannot be read or is no Caddyfile.
+// InFile returns the directives with a name anywhere in a Caddyfile or its imports; none if the
+// file cannot be read or is not a Caddyfile.
 func InFile(path, name string) (found [][]caddyfile.Token) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -32,7 +32,7 @@ func InFile(path, name string) (found [][]caddyfile.Token) {
 	return found
 }
 
-// In returns the directives of a name in a segment.
+// In returns the directives with a name in a segment.
 func In(segment []caddyfile.Token, name string) (found [][]caddyfile.Token) {
 	for i := 0; i < len(segment); i++ {
 		if !begins(segment, i, name) {
@@ -40,7 +40,7 @@ func In(segment []caddyfile.Token, name string) (found [][]caddyfile.Token) {
 		}
 		whole := segment[i : i+length(segment[i:])]
 		found = append(found, whole)
-		i += len(whole) - 1 // a word in its block can be called like the directive
+		i += len(whole) - 1 // a word in its block can equal the directive's name
 	}
 	return found
 }
@@ -51,7 +51,7 @@ func begins(tokens []caddyfile.Token, i int, name string) bool {
 
 func onOneLine(a, b caddyfile.Token) bool { return a.Line == b.Line && a.File == b.File }
 
-// length returns how many of the tokens are the directive's that they begin with.
+// length returns how many of the tokens belong to the directive that they begin with.
 func length(tokens []caddyfile.Token) int {
 	depth := 0
 	for i, token := range tokens {

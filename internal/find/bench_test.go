@@ -38,7 +38,7 @@ func BenchmarkIndex(b *testing.B) {
 func benchIndex(b *testing.B, ruleset *resolver.Ruleset, key func(int) string) {
 	x := New(func() {})
 	benchMake(b, "keys", x.makeKeys, ruleset)
-	benchMake(b, "words", x.words.make, ruleset)
+	benchMake(b, "near", x.near.make, ruleset)
 	x.makeNow(ruleset)
 	middle := key(ruleset.Len() / 2)
 	for name, of := range map[string][2]string{
@@ -51,12 +51,20 @@ func benchIndex(b *testing.B, ruleset *resolver.Ruleset, key func(int) string) {
 			}
 		})
 	}
-	b.Run("suggest", func(b *testing.B) {
+	b.Run("suggest/index", func(b *testing.B) {
 		b.ReportAllocs()
 		for i := 0; b.Loop(); i++ {
 			word := []byte(key(i % ruleset.Len()))
 			word[5] = '_'
-			x.Suggest(ruleset, string(word), 5)
+			suggest(x, ruleset, string(word))
+		}
+	})
+	b.Run("suggest/all", func(b *testing.B) {
+		listed := Listed{Ruleset: ruleset}
+		for i := 0; b.Loop(); i++ {
+			word := []byte(key(i % ruleset.Len()))
+			word[5] = '_'
+			listed.Suggest(string(word), 5)
 		}
 	})
 	b.Run("follow", func(b *testing.B) {
@@ -65,11 +73,11 @@ func benchIndex(b *testing.B, ruleset *resolver.Ruleset, key func(int) string) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		k, w := x.keys.now.Load(), x.words.now.Load()
+		k, w := x.keys.now.Load(), x.near.now.Load()
 		b.ReportAllocs()
 		for b.Loop() {
 			x.keys.now.Store(k)
-			x.words.now.Store(w)
+			x.near.now.Store(w)
 			x.Follow(next)
 		}
 	})

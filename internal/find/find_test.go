@@ -35,15 +35,20 @@ func compile(t testing.TB, options resolver.Options, rules ...resolver.Rule) *re
 // unlimited returns an index that has time.
 func unlimited() *Index {
 	x := New(func() {})
-	x.searchTime, x.suggestTime = time.Hour, time.Hour
+	x.searchTime = time.Hour
 	return x
 }
 
 // makeNow makes both parts of an index for a ruleset.
 func (x *Index) makeNow(ruleset *resolver.Ruleset) {
-	k, w := x.makeKeys(ruleset), makeWords(ruleset, x.pause)
+	k, w := x.makeKeys(ruleset), x.makeNear(ruleset)
 	x.keys.now.Store(&k)
-	x.words.now.Store(&w)
+	x.near.now.Store(&w)
+}
+
+// suggest returns the keys that are suggested for a path.
+func suggest(x *Index, ruleset *resolver.Ruleset, path string) []string {
+	return keysOf(x.Suggest(Listed{Ruleset: ruleset}, path, 5))
 }
 
 func keysOf(rules []resolver.Rule) (keys []string) {
@@ -101,62 +106,6 @@ func plainSearch(ruleset *resolver.Ruleset, fold bool, text string) []resolver.R
 			strings.Compare(canonical(a), canonical(b)))
 	})
 	return found
-}
-
-// plainDistance is the distance of the dynamic programme, or that of a swap.
-func plainDistance(a, b string) int {
-	for i := range len(a) - 1 {
-		if a != b && len(a) == len(b) && a[:i]+a[i+1:i+2]+a[i:i+1]+a[i+2:] == b {
-			return 1
-		}
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := diagonal
-			if a[i] != b[j] {
-				replaced++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
-}
-
-// plainSuggest returns all keys that a path may have meant, the best first.
-func plainSuggest(ruleset *resolver.Ruleset, fold bool, path string) (keys []string) {
-	last := func(word string) string { return word[strings.LastIndexByte(word, '/')+1:] }
-	form := func(key string) string { return strings.TrimSuffix(plainForm(key), "/") }
-	word := form(strings.TrimPrefix(path, "/"))
-	distances := map[string]int{}
-	for rule := range ruleset.Rules() {
-		key := form(resolver.CanonicalKey(rule.Key, fold))
-		if rule.Unlisted || rule.Value == "gone" || rule.Value == "pass" || word == "" || key == "" ||
-			resolver.IsTemplate(rule.Key) {
-			continue
-		}
-		nearest := 3
-		for i, pair := range [][2]string{{word, key}, {last(word), last(key)}} {
-			d := plainDistance(pair[0], pair[1])
-			if d <= min(2, len(pair[1])/3) && (i == 0 || min(len(pair[0]), len(pair[1])) >= 3) {
-				nearest = min(nearest, d)
-			}
-		}
-		if nearest < 3 {
-			keys = append(keys, rule.Key)
-			distances[rule.Key] = nearest
-		}
-	}
-	slices.SortFunc(keys, func(a, b string) int {
-		return cmp.Or(distances[a]-distances[b], strings.Compare(a, b))
-	})
-	return keys
 }
 
 // randomRules are rules of few words, so that many are alike.
@@ -241,13 +190,20 @@ func checkAgainstPlain(t *testing.T, x *Index, ruleset *resolver.Ruleset, fold b
 	}
 }
 
-func checkSuggestions(t *testing.T, x *Index, ruleset *resolver.Ruleset, fold bool, path string) {
+// checkSuggestions compares what an index suggests with what a look at all keys does.
+func checkSuggestions(t *testing.T, x *Index, ruleset *resolver.Ruleset, path string) {
 	t.Helper()
-	want := plainSuggest(ruleset, fold, path)
-	for _, most := range []int{5, 1, 100} {
-		got := x.Suggest(ruleset, path, most)
-		if n := min(len(want), most); !slices.Equal(got, want[:n]) {
-			t.Fatalf("%q: suggested are %q, want %q", path, got, want[:n])
+	hits := func(number int) uint64 { return uint64(number % 3) }
+	listed := Listed{Ruleset: ruleset, Hits: hits}
+	want := keysOf(listed.Suggest(path, 5))
+	if got := keysOf(x.Suggest(listed, path, 5)); !slices.Equal(got, want) {
+		t.Fatalf("%q: suggested are %q, want %q", path, got, want)
+	}
+	for _, key := range want {
+		number, _ := ruleset.NumberOf(key)
+		if rule, ok := ruleset.Numbered(number); !ok || rule.Unlisted || resolver.IsTemplate(key) ||
+			rule.Value == "gone" || rule.Value == "pass" {
+			t.Fatalf("%q: suggested is %+v", path, rule)
 		}
 	}
 }
@@ -271,7 +227,7 @@ func TestAnIndexFindsWhatAPlainSearchFinds(t *testing.T) {
 				x.makeNow(ruleset)
 			}
 			checkAgainstPlain(t, x, ruleset, fold, r.text())
-			checkSuggestions(t, x, ruleset, fold, r.pick("/", "")+r.key())
+			checkSuggestions(t, x, ruleset, r.pick("/", "")+r.key())
 		}
 	}
 }
@@ -283,23 +239,8 @@ func TestWithoutAnIndexTheSameIsFound(t *testing.T) {
 		x := unlimited()
 		x.keys.latest = ruleset // as if it were being made
 		checkAgainstPlain(t, x, ruleset, fold, r.text())
-		if got := x.Suggest(ruleset, "docs", 5); got != nil {
+		if got := suggest(x, ruleset, "docs"); got != nil {
 			t.Errorf("suggested are %q", got)
-		}
-	}
-}
-
-func TestTheNearestKeysAreThoseThatAreSuggested(t *testing.T) {
-	for seed := range uint64(100) {
-		r := randomRules{rand.New(rand.NewPCG(seed, 3))}
-		ruleset, fold := r.ruleset(t)
-		path := r.key()
-		var got []string
-		for _, near := range NewNearest(ruleset).Suggest(path, 100) {
-			got = append(got, near.Rule.Key)
-		}
-		if want := plainSuggest(ruleset, fold, path); !slices.Equal(got, want) {
-			t.Errorf("%q: suggested are %q, want %q", path, got, want)
 		}
 	}
 }
@@ -364,7 +305,7 @@ func TestAnIndexIsMadeWhenItIsFirstUsedAndFollows(t *testing.T) {
 		if x.keys.latest != nil || x.keys.now.Load() != nil {
 			t.Error("it is made before it is used")
 		}
-		if got := x.Suggest(ruleset, "docd", 5); got != nil {
+		if got := suggest(x, ruleset, "docd"); got != nil {
 			t.Errorf("suggested are %q", got)
 		}
 		found := x.Search(t.Context(), ruleset, "d", "", 5)
@@ -379,18 +320,18 @@ func TestAnIndexIsMadeWhenItIsFirstUsedAndFollows(t *testing.T) {
 		x.Follow(next) // while it is being made
 		synctest.Wait()
 		for _, asked := range []*resolver.Ruleset{next, ruleset} { // what serves was loaded before
-			if got := x.Suggest(asked, "/dods/", 5); !slices.Equal(got, []string{"docs", "dogs"}) {
+			if got := suggest(x, asked, "/dods/"); !slices.Equal(got, []string{"docs", "dogs"}) {
 				t.Errorf("suggested are %q", got)
 			}
 		}
 		other := compile(t, resolver.Options{NoLines: true}, rule)
 		x.Follow(other)
-		if x.keys.now.Load() != nil || x.words.now.Load() != nil {
+		if x.keys.now.Load() != nil || x.near.now.Load() != nil {
 			t.Error("the rules that serve no more are held")
 		}
-		x.Suggest(other, "docs", 5)
+		suggest(x, other, "docs")
 		synctest.Wait()
-		if got := x.Suggest(other, "docs", 5); !slices.Equal(got, []string{"dogs"}) {
+		if got := suggest(x, other, "docs"); !slices.Equal(got, []string{"dogs"}) {
 			t.Errorf("suggested are %q", got)
 		}
 	})
@@ -426,77 +367,38 @@ func TestASearchEndsWhenItsTimeIsUp(t *testing.T) {
 	}
 }
 
-func TestASuggestionEndsWhenItsTimeIsUp(t *testing.T) {
-	var rules []resolver.Rule
-	for i := range 10_000 {
-		rules = append(rules, resolver.Rule{Key: fmt.Sprintf("key%05d", i), Value: "https://x.example/"})
-	}
-	ruleset := compile(t, resolver.Options{NoLines: true}, rules...)
-	x := New(func() {})
-	x.makeNow(ruleset)
-	x.suggestTime = 0
-	if got := x.Suggest(ruleset, "kez00000", 1000); len(got) > 16 {
-		t.Errorf("%d keys are suggested", len(got))
-	}
-}
-
-func TestToFindNoSuggestionTakesHardlyAnyMemory(t *testing.T) {
-	var rules []resolver.Rule
-	for i := range 1000 {
-		rules = append(rules, resolver.Rule{Key: fmt.Sprintf("key%05d", i), Value: "gone"})
-	}
-	ruleset := compile(t, resolver.Options{NoLines: true}, rules...)
-	x := unlimited()
-	x.makeNow(ruleset)
-	for _, path := range []string{"/key00500", "/a/" + strings.Repeat("key0", 60), "/%zz"} {
-		if n := testing.AllocsPerRun(10, func() { x.Suggest(ruleset, path, 5) }); n > 1 {
-			t.Errorf("%s: %v allocations", path, n)
-		}
-	}
-}
-
-func TestForAPathThatIsLongNothingIsSuggested(t *testing.T) {
-	key := strings.Repeat("k", longestWord)
+func TestWhatNobodyMayGuessAndWhatIsGoneIsNotSuggested(t *testing.T) {
 	ruleset := compile(t, resolver.Options{NoLines: true},
-		resolver.Rule{Key: key, Value: "https://x.example/"},
-		resolver.Rule{Key: key + "k", Value: "https://x.example/"})
+		resolver.Rule{Key: "docs", Value: "https://x.example/"},
+		resolver.Rule{Key: "secret/docs", Value: "https://x.example/", Unlisted: true},
+		resolver.Rule{Key: "old/docs", Value: resolver.GoneValue},
+		resolver.Rule{Key: "other/docs", Value: resolver.PassValue},
+		resolver.Rule{Key: "docs/{x}", Value: "https://x.example/{x}"})
 	x := unlimited()
 	x.makeNow(ruleset)
-	for path, want := range map[string]int{
-		key: 1, key[2:]: 1, key + "k": 0, strings.Repeat("%6B", longestWord): 1,
-		strings.Repeat("k", 1<<16): 0, strings.Repeat("/", 1000): 0, "": 0, "/": 0, "//": 0,
-	} {
-		if got := x.Suggest(ruleset, path, 5); len(got) != want {
-			t.Errorf("%.20s, of %d bytes: suggested are %q", path, len(path), got)
+	listed := Listed{Ruleset: ruleset}
+	for _, path := range []string{"/dcos", "/secret/docs", "/old/docz", "/dosc/{x}"} {
+		for _, rules := range [][]resolver.Rule{listed.Suggest(path, 5), x.Suggest(listed, path, 5)} {
+			if got := strings.Join(keysOf(rules), " "); got != "docs" && path != "/dosc/{x}" ||
+				strings.Contains(got, " ") {
+				t.Errorf("%s: suggested are %q", path, got)
+			}
 		}
 	}
 }
 
-func TestSlipsAreTakenForWhatWasMeant(t *testing.T) {
-	var rules []resolver.Rule
-	for _, key := range []string{
-		"go", "api", "docs", "release-notes", "team/handbook", "café", "secret/docs2", "old", "new/{x}",
-	} {
-		rules = append(rules, resolver.Rule{
-			Key: key, Value: "https://x.example/", Unlisted: strings.HasPrefix(key, "secret"),
-		})
-		if key == "old" {
-			rules[len(rules)-1].Value = resolver.GoneValue
-		}
-	}
-	ruleset := compile(t, resolver.Options{NoLines: true}, rules...)
+func TestOfKeysThatAreEquallyNearTheMostUsedIsSuggestedFirst(t *testing.T) {
+	ruleset := compile(t, resolver.Options{NoLines: true},
+		resolver.Rule{Key: "eng/handbook", Value: "https://x.example/"},
+		resolver.Rule{Key: "hr/handbook", Value: "https://x.example/"})
 	x := unlimited()
 	x.makeNow(ruleset)
-	for path, want := range map[string]string{
-		"/doc": "docs", "/dosc": "docs", "/Docs": "docs", "/docss": "docs", "/dcos/": "docs",
-		"/dc": "", "/apj": "api", "/aj": "", "/go": "go", "/g": "", "/gp": "",
-		"/realease-note": "release-notes", "/release_nots": "release-notes", "/relase-nodez": "",
-		"/teams/handbok": "team/handbook", "/handbook": "team/handbook", "/x/y/hndbook": "team/handbook",
-		"/team-handbook": "team/handbook", "/cafe": "", "/caf%C3%A8": "café", "/secret/docs": "docs",
-		"/olx": "", "/new": "", "/completely": "",
-	} {
-		if got := strings.Join(x.Suggest(ruleset, path, 5), " "); got != want {
-			t.Errorf("%s: suggested is %q, want %q", path, got, want)
-		}
+	used, _ := ruleset.NumberOf("hr/handbook")
+	listed := Listed{Ruleset: ruleset, Hits: func(number int) uint64 {
+		return map[int]uint64{used: 3}[number]
+	}}
+	got := keysOf(x.Suggest(listed, "/handbok", 5))
+	if !slices.Equal(got, []string{"hr/handbook", "eng/handbook"}) {
+		t.Errorf("suggested are %q", got)
 	}
 }

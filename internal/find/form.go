@@ -3,47 +3,11 @@ package find
 import (
 	"cmp"
 	"strings"
+
+	"github.com/caddy-shortlink/shortlink/internal/near"
 )
 
-// The form of a key is how keys are compared here: the ASCII letters in lower case, and what is
-// percent-encoded decoded, but for the slash. So it is the same for all spellings of a key, and
-// nearly always what people see and write.
-
-// formByte returns the byte of the form for what a text has at an index, and the next index.
-func formByte(text string, at int) (c byte, next int) {
-	c, next = text[at], at+1
-	if c == '%' && at+2 < len(text) {
-		high, low := hexDigit(text[at+1]), hexDigit(text[at+2])
-		if decoded := high<<4 | low; high|low < 16 && decoded != '/' {
-			c, next = decoded, at+3
-		}
-	}
-	if 'A' <= c && c <= 'Z' {
-		c += 'a' - 'A'
-	}
-	return c, next
-}
-
-// hexDigit returns the value of a hexadecimal digit, and 16 for anything else.
-func hexDigit(c byte) byte {
-	switch {
-	case '0' <= c && c <= '9':
-		return c - '0'
-	case 'a' <= c|0x20 && c|0x20 <= 'f':
-		return c | 0x20 - 'a' + 10
-	}
-	return 16
-}
-
-// appendForm appends the form of a text.
-func appendForm(dst []byte, text string) []byte {
-	for at := 0; at < len(text); {
-		var c byte
-		c, at = formByte(text, at)
-		dst = append(dst, c)
-	}
-	return dst
-}
+// Keys are compared by their forms: see [near.FormByte].
 
 // appendFolded appends a text with the ASCII letters in lower case.
 func appendFolded(dst []byte, text string) []byte {
@@ -57,20 +21,20 @@ func appendFolded(dst []byte, text string) []byte {
 	return dst
 }
 
-// compareKeys compares canonical keys by their forms, and those with one form by their bytes.
+// compareKeys compares canonical keys by their forms, and keys with equal forms by their bytes.
 func compareKeys(a, b string) int {
 	i, j := 0, 0
 	for i < len(a) && j < len(b) {
 		var c, d byte
-		c, i = formByte(a, i)
-		if d, j = formByte(b, j); c != d {
+		c, i = near.FormByte(a, i)
+		if d, j = near.FormByte(b, j); c != d {
 			return cmp.Compare(c, d)
 		}
 	}
 	return cmp.Or(cmp.Compare(len(a)-i, 0)-cmp.Compare(len(b)-j, 0), strings.Compare(a, b))
 }
 
-// hasPrefix reports whether the form of a key begins with that of a text.
+// hasPrefix reports whether the form of a key begins with a form.
 func hasPrefix(key, form string) bool {
 	at := 0
 	for i := range len(form) {
@@ -78,7 +42,7 @@ func hasPrefix(key, form string) bool {
 			return false
 		}
 		var c byte
-		if c, at = formByte(key, at); c != form[i] {
+		if c, at = near.FormByte(key, at); c != form[i] {
 			return false
 		}
 	}
@@ -93,7 +57,7 @@ func compareForm(key, form string) int {
 			return -1
 		}
 		var c byte
-		if c, at = formByte(key, at); c != form[i] {
+		if c, at = near.FormByte(key, at); c != form[i] {
 			return cmp.Compare(c, form[i])
 		}
 	}

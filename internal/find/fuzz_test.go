@@ -3,7 +3,6 @@ package find
 import (
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -54,24 +53,5 @@ func FuzzSearch(f *testing.F) {
 		x.keys.now.Store(nil)
 		x.keys.latest = ruleset
 		checkAgainstPlain(t, x, ruleset, fold, text)
-	})
-}
-
-func FuzzSuggest(f *testing.F) {
-	r := randomRules{rand.New(rand.NewPCG(1, 4))}
-	for range 30 {
-		f.Add(r.key(), r.key(), "/"+r.key(), r.IntN(2) == 0)
-	}
-	f.Fuzz(func(t *testing.T, key, other, path string, fold bool) {
-		if len(key)+len(other)+len(path) > longestWord {
-			return
-		}
-		x, ruleset, ok := fuzzed(t, key, other, fold)
-		if !ok {
-			return
-		}
-		checkSuggestions(t, x, ruleset, fold, path)
-		x.suggestTime = time.Nanosecond
-		x.Suggest(ruleset, path, 5)
 	})
 }

@@ -8,63 +8,61 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// Index finds keys of the ruleset that serves. It is safe for concurrent use, and takes no memory
+// Index finds keys of the ruleset that serves. It is safe for concurrent use, and needs no memory
 // before it is first used.
 type Index struct {
-	pause       func() // called all the way, so that requests can run
-	keys        part[*keys]
-	words       part[*words]
-	searchTime  time.Duration
-	suggestTime time.Duration
+	pause      func() // called all the way, so that requests can run
+	keys       part[*keys]
+	near       part[*nearKeys]
+	searchTime time.Duration
 }
 
-// New returns an index. Long work calls pause again and again.
+// New returns an index. Long work calls pause often.
 func New(pause func()) *Index {
-	x := &Index{pause: pause, searchTime: 250 * time.Millisecond, suggestTime: time.Millisecond}
-	x.keys.make = x.makeKeys
-	x.words.make = func(ruleset *resolver.Ruleset) *words { return makeWords(ruleset, pause) }
+	x := &Index{pause: pause, searchTime: 250 * time.Millisecond}
+	x.keys.make, x.near.make = x.makeKeys, x.makeNear
 	return x
 }
 
-// Follow tells the index of the ruleset that serves from now on. It costs what was derived in
-// between. An index of a ruleset that does not share its numbers is let go, and made anew when it
-// is used again.
+// Follow tells the index which ruleset serves now. The work depends on the number of changes. If
+// the ruleset does not share rule numbers with the last one, the index is dropped, and made anew
+// when it is used again.
 func (x *Index) Follow(ruleset *resolver.Ruleset) {
 	x.keys.follow(ruleset)
-	x.words.follow(ruleset)
+	x.near.follow(ruleset)
 }
 
-// part is a part of the index, which is made when it is first asked for.
+// part is a part of the index. It is made when it is first needed.
 type part[T follower[T]] struct {
 	make func(*resolver.Ruleset) T
 	now  atomic.Pointer[T] // nil for none; it is never changed, but replaced
 
 	mu     sync.Mutex
-	latest *resolver.Ruleset // the one to follow while the part is being made, else nil
+	latest *resolver.Ruleset // to follow once the part is made; nil if it is not being made
 }
 
-// follower is what can be made of one ruleset and follow it to the next.
+// follower is a part that is made from a ruleset and can follow it to a derived one.
 type follower[T any] interface {
 	of() *resolver.Ruleset
-	// follow returns the same for a ruleset that shares its numbers, and whether it is time to make
-	// it anew.
+	// follow returns the part for a ruleset that shares rule numbers, and whether it is time to
+	// make it anew.
 	follow(ruleset *resolver.Ruleset) (next T, isWorn bool)
 }
 
-// get returns the part for a ruleset or one that is derived from it. ok is false while that is
+// get returns the part for a ruleset or one that is derived from it. ok is false while the part is
 // being made.
 func (p *part[T]) get(ruleset *resolver.Ruleset) (t T, ok bool) {
 	if now := p.now.Load(); now != nil && (*now).of().SharesNumbers(ruleset) {
 		return *now, true
 	}
-	if p.mu.TryLock() { // nobody who asks waits
+	if p.mu.TryLock() { // callers must not wait
 		p.begin(ruleset)
 		p.mu.Unlock()
 	}
 	return t, false
 }
 
-// begin begins to make the part, for who has the lock.
+// begin starts making the part. The lock must be held.
 func (p *part[T]) begin(ruleset *resolver.Ruleset) {
 	if p.latest != nil {
 		return
@@ -80,7 +78,7 @@ func (p *part[T]) begin(ruleset *resolver.Ruleset) {
 	}()
 }
 
-// follow lets the part follow to the ruleset that serves now.
+// follow makes the part follow to the ruleset that serves now.
 func (p *part[T]) follow(ruleset *resolver.Ruleset) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -92,7 +90,7 @@ func (p *part[T]) follow(ruleset *resolver.Ruleset) {
 	}
 }
 
-// takeOver follows from what is known to a ruleset, for who has the lock.
+// takeOver stores the part known after following to a ruleset. The lock must be held.
 func (p *part[T]) takeOver(known T, ruleset *resolver.Ruleset) {
 	if !known.of().SharesNumbers(ruleset) {
 		p.now.Store(nil)
@@ -104,8 +102,8 @@ func (p *part[T]) takeOver(known T, ruleset *resolver.Ruleset) {
 	}
 }
 
-// newNumbers returns the numbers that have a key in a ruleset, and had none in the one before. The
-// key of a number is always the same.
+// newNumbers returns the rule numbers that have a key in a ruleset, but not in the one before. The
+// key of a number never changes.
 func newNumbers(before, ruleset *resolver.Ruleset) (numbers []uint32) {
 	for n := range ruleset.Differing(before) {
 		if before.KeyOf(n) == "" && ruleset.KeyOf(n) != "" {

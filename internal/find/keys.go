@@ -6,23 +6,24 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/caddy-shortlink/shortlink/internal/near"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// keys are the numbers of a ruleset, sorted by their keys. A number keeps its key when its rule is
-// changed or removed, so that only numbers which are new have to be added:
+// keys are the rule numbers of a ruleset, sorted by their keys. A number keeps its key when its
+// rule is changed or removed, so only new numbers have to be added:
 //
-//	sorted  | 7 | 2 | 9 | 4 | ...   shared with those before, 4 bytes for each rule
+//	sorted  | 7 | 2 | 9 | 4 | ...   shared with the keys before, 4 bytes for each rule
 //	added   | 8 | 1 |               sorted as well; merged when there are many
 type keys struct {
 	ruleset       *resolver.Ruleset
 	sorted, added []uint32
 }
 
-// mostAdded is how many numbers are added before it is worth making a part anew.
+// mostAdded is how many numbers are added before a part is merged or made anew.
 const mostAdded = 1024
 
-// pauseEvery is how many rules are looked at from one pause to the next.
+// pauseEvery is how many rules are examined between two pauses.
 const pauseEvery = 64
 
 func (k *keys) of() *resolver.Ruleset { return k.ruleset }
@@ -56,7 +57,8 @@ func (k *keys) merge() {
 	k.sorted, k.added = append(all, rest...), nil
 }
 
-// from gives the numbers in the order of their keys, without the first ones, which isBefore tells.
+// from yields the numbers in the order of their keys, without the first ones, for which isBefore is
+// true.
 func (k *keys) from(isBefore func(key string) bool) iter.Seq[int] {
 	find := func(in []uint32) []uint32 {
 		return in[sort.Search(len(in), func(i int) bool { return !isBefore(k.key(in[i])) }):]
@@ -100,8 +102,8 @@ func (x *Index) makeKeys(ruleset *resolver.Ruleset) *keys {
 	return k
 }
 
-// sorter sorts numbers by eight bytes of their keys at a time, which are compared without a look at
-// the keys.
+// sorter sorts numbers by eight bytes of their keys at a time, so that most comparisons do not read
+// keys.
 type sorter struct {
 	*keys
 	all   []headed
@@ -109,16 +111,16 @@ type sorter struct {
 	steps int
 }
 
-// headed is a number with the next bytes of its key's form, zero behind its end.
+// headed is a number with the next eight bytes of its key's form, zero after its end.
 type headed struct {
 	head   uint64
 	number uint32
 }
 
-// deepest is how many bytes are compared so.
+// deepest is how many bytes are compared in this way.
 const deepest = 64
 
-// sort sorts numbers whose keys have the bytes in front of depth in common.
+// sort sorts numbers whose keys have the first depth bytes in common.
 func (s *sorter) sort(all []headed, depth int) {
 	if len(all) < 2 {
 		return
@@ -136,7 +138,7 @@ func (s *sorter) sort(all []headed, depth int) {
 		}
 		if run := all[start:end]; byte(run[0].head) != 0 && depth < deepest {
 			s.sort(run, depth+8)
-		} else { // some have come to their end, or are long
+		} else { // some keys have ended, or are long
 			slices.SortFunc(run, func(a, b headed) int {
 				s.step()
 				return s.compare(a.number, b.number)
@@ -156,7 +158,7 @@ func headOf(key string, depth int) (head uint64) {
 	at, n := 0, 0
 	for ; at < len(key) && n < depth+8; n++ {
 		var c byte
-		if c, at = formByte(key, at); n >= depth {
+		if c, at = near.FormByte(key, at); n >= depth {
 			head = head<<8 | uint64(c)
 		}
 	}

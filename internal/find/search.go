@@ -7,21 +7,22 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddy-shortlink/shortlink/internal/near"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// Found are the rules that a search has found, in their order.
+// Found has the rules that a search has found, in their order.
 type Found struct {
 	Rules []resolver.Rule
-	More  bool // there are more behind the last one
-	Late  bool // the time was up before all rules were looked at
+	More  bool // there are more after the last one
+	Late  bool // the time was up before all rules were examined
 }
 
-// Search finds the rules that have a text. First come those whose key begins with it, then those
-// that have it in the key, in the destination or in the note, each in the order of the keys; the
-// case of ASCII letters does not matter. It finds at most so many behind a key, "" for the first
-// ones, and takes at most 250 ms. A text with a brace is nowhere at the beginning of a key: the
-// names of variables do not count in the order.
+// Search finds the rules that contain a text, ignoring the case of ASCII letters. First come those
+// whose key begins with it, then those that have it in the key, the destination or the note, each
+// in the order of keys. It returns at most most rules after a key, or from the first with "", and
+// stops after 250 ms. A text with a brace is never at the beginning of a key, because names of
+// variables do not count in the order.
 func (x *Index) Search(
 	ctx context.Context, ruleset *resolver.Ruleset, text, after string, most int,
 ) Found {
@@ -44,7 +45,7 @@ func (x *Index) Search(
 	return s.found
 }
 
-// canonicalOf returns the canonical form of a key, also of one that has no rule any more.
+// canonicalOf returns the canonical form of a key, even if its rule has been removed.
 func canonicalOf(ruleset *resolver.Ruleset, key string) string {
 	if n, ok := ruleset.NumberOf(key); ok {
 		return ruleset.KeyOf(n)
@@ -64,7 +65,7 @@ type search struct {
 	form      string // of the text as a part of a key
 	hasBrace  bool
 	after     string // canonical key
-	skipFirst bool   // as after is behind the keys that begin with the text
+	skipFirst bool   // all keys that begin with the text come before after
 	most      int
 	found     Found
 	scratch   []byte
@@ -73,7 +74,7 @@ type search struct {
 func newSearch(text string, most int) *search {
 	inKey := strings.TrimPrefix(text, "/")
 	return &search{
-		text: appendFolded(nil, text), form: string(appendForm(nil, inKey)),
+		text: appendFolded(nil, text), form: string(near.AppendForm(nil, inKey)),
 		hasBrace: strings.ContainsAny(inKey, "{}"), most: max(most, 0),
 	}
 }
@@ -81,9 +82,9 @@ func newSearch(text string, most int) *search {
 // isFirst reports whether a canonical key begins with the text.
 func (s *search) isFirst(key string) bool { return !s.hasBrace && hasPrefix(key, s.form) }
 
-// isElsewhere reports whether a rule has the text somewhere.
+// isElsewhere reports whether a rule has the text anywhere.
 func (s *search) isElsewhere(rule *resolver.Rule) bool {
-	s.scratch = appendForm(s.scratch[:0], rule.Key)
+	s.scratch = near.AppendForm(s.scratch[:0], rule.Key)
 	return bytes.Contains(s.scratch, []byte(s.form)) ||
 		s.has(rule.Value) || rule.Note != "" && s.has(rule.Note)
 }
@@ -93,7 +94,7 @@ func (s *search) has(text string) bool {
 	return bytes.Contains(s.scratch, s.text)
 }
 
-// isLate reports whether the time is up. It is asked for each rule.
+// isLate reports whether the time is up. It is called for each rule.
 func (s *search) isLate() bool {
 	if s.steps++; s.steps%pauseEvery == 0 {
 		s.pause()
@@ -102,7 +103,7 @@ func (s *search) isLate() bool {
 	return s.found.Late
 }
 
-// add adds a rule to what has been found, and reports whether there is room for more.
+// add adds a rule to the found ones, unless there are enough. Then it returns false.
 func (s *search) add(rule resolver.Rule) bool {
 	if s.found.More = len(s.found.Rules) == s.most; s.found.More {
 		return false
@@ -111,7 +112,7 @@ func (s *search) add(rule resolver.Rule) bool {
 	return true
 }
 
-// inOrder searches keys that are sorted.
+// inOrder searches sorted keys.
 func (s *search) inOrder(k *keys) {
 	if !s.hasBrace && !s.skipFirst {
 		for n := range k.from(s.isBeforeFirst) {
@@ -124,7 +125,7 @@ func (s *search) inOrder(k *keys) {
 		}
 	}
 	if s.form == "" && !s.hasBrace {
-		return // all keys begin so
+		return // all keys begin with the text
 	}
 	for n := range k.from(func(key string) bool { return s.skipFirst && s.isPassed(key) }) {
 		rule, ok := s.ruleset.Numbered(n)
@@ -137,16 +138,16 @@ func (s *search) inOrder(k *keys) {
 	}
 }
 
-// isBeforeFirst reports whether a key is in front of those that begin with the text, or has been
-// found already.
+// isBeforeFirst reports whether a key precedes those that begin with the text, or has been found
+// already.
 func (s *search) isBeforeFirst(key string) bool {
 	return compareForm(key, s.form) < 0 || s.after != "" && s.isPassed(key)
 }
 
-// isPassed reports whether a key is not behind the one to go on from.
+// isPassed reports whether a key is the one to continue after, or precedes it.
 func (s *search) isPassed(key string) bool { return compareKeys(key, s.after) <= 0 }
 
-// all searches all rules, as long as they are not sorted.
+// all searches all rules while the sorted keys are being made.
 func (s *search) all() {
 	var best []ranked
 	for n := range s.ruleset.Numbers() {
@@ -166,7 +167,7 @@ func (s *search) all() {
 	}
 }
 
-// ranked is a rule that has the text, and where it stands among others.
+// ranked is a rule that has the text, with its sort key.
 type ranked struct {
 	isFirst bool
 	key     string
@@ -183,7 +184,7 @@ func (r ranked) compare(other ranked) int {
 	return 1
 }
 
-// rank returns the rule of a number, if it has the text and was not found before.
+// rank returns the rule with a number if it has the text and has not been found before.
 func (s *search) rank(number int) (r ranked, ok bool) {
 	if r.rule, ok = s.ruleset.Numbered(number); !ok {
 		return r, false

@@ -7,9 +7,8 @@ import (
 	"github.com/caddyserver/certmagic"
 )
 
-// await returns what ask returns, or an error if ctx ends before: a file system that hangs, or a
-// pipe in the place of a file, never answers, and heeds no context. An answer that is late is
-// dropped.
+// await returns the result of ask, or an error if ctx ends first. A hanging file system, or a pipe
+// instead of a file, never answers and ignores contexts. A late answer is dropped.
 func await[T any](ctx context.Context, ask func() (T, error)) (T, error) {
 	type answer struct {
 		value T
@@ -27,7 +26,7 @@ func await[T any](ctx context.Context, ask func() (T, error)) (T, error) {
 		return a.value, a.err
 	case <-ctx.Done():
 		var none T
-		return none, fmt.Errorf("there is no answer: %w", context.Cause(ctx))
+		return none, fmt.Errorf("no answer: %w", context.Cause(ctx))
 	}
 }
 
@@ -53,7 +52,7 @@ func (s awaitedStorage) Delete(ctx context.Context, key string) error {
 	return err
 }
 
-// List returns the keys that begin with a prefix.
+// List returns the keys with a prefix.
 func (s awaitedStorage) List(ctx context.Context, prefix string, recursive bool) ([]string, error) {
 	return await(ctx, func() ([]string, error) { return s.Storage.List(ctx, prefix, recursive) })
 }

@@ -60,10 +60,8 @@ func millionKeys(b *testing.B) *calendar {
 	}
 	storage := &certmagic.FileStorage{Path: b.TempDir()}
 	c := newCalendar(b, storage, "one", keys...)
-	today, err := startEntry(c.header())
-	if err != nil {
-		b.Fatal(err)
-	}
+	today := startEntry(c.header())
+	var err error
 	for n, text := range texts {
 		texts[n] = nil
 		entry := c.store.entry("one", shardName(n))

@@ -12,27 +12,25 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// Counters count how often the rules of the handlers of one name have redirected, and when last.
-// A request takes an atomic operation on one word, and no lock. Everything else may take its time.
+// Counters count how often the rules of all handlers of one name have redirected, and when last.
+// A request needs one atomic operation on one word, and no lock. Everything else may be slow.
 type Counters struct {
-	past atomic.Pointer[past] // what is in the shards
+	past atomic.Pointer[past] // what the shards hold
 
-	mu     sync.Mutex
-	minute uint32 // the current one
-	// rulesets are those that serve, and those whose counts are being moved, as they serve no more.
-	rulesets []*RulesetCounters
-	// unserved are the words of keys that no serving ruleset has, by canonical key.
-	unserved map[string]uint64
+	mu       sync.Mutex
+	minute   uint32             // the current one
+	rulesets []*RulesetCounters // that serve, or are being retired
+	unserved map[string]uint64  // words of canonical keys that no serving ruleset has
 }
 
-// Count is how often a rule has redirected, and in which minute last.
+// Count is how often a rule has redirected, and the minute of the last time.
 type Count struct {
 	N      uint64
 	minute uint32
 }
 
-// RulesetCounters count the hits of a ruleset, and of those that are derived from it: they share
-// the numbers of their rules. Each rule has a word, by its number:
+// RulesetCounters count the hits of a ruleset, and of derived rulesets with the same rule numbers.
+// Each rule has a word, by its number:
 //
 //	 63          40 39       38          0
 //	+--------------+---------+------------+
@@ -40,23 +38,22 @@ type Count struct {
 //	+--------------+---------+------------+
 //	|<------ stamp --------->|
 //
-// changed is set in words that have changed since shards were written, which are most of what is
-// stored: see the package's comment.
+// changed marks the words that have changed since the shards were written.
 type RulesetCounters struct {
 	counters *Counters
 	words    []atomic.Uint64
-	stamp    atomic.Uint64 // of words that are counted up now
+	stamp    atomic.Uint64 // of a word whose rule is hit now
 
 	// under the lock of counters
 	ruleset *resolver.Ruleset // the newest one
-	retired bool              // nothing is added to the words any more
+	retired bool              // words are moved to other rulesets
 }
 
 const (
 	countBits = 39
 	countMask = 1<<countBits - 1
 	changed   = 1 << countBits
-	// moved is the stamp of a word whose count has been moved: a minute that no other word has.
+	// moved is the stamp of a word whose count has been moved: no minute is so late.
 	moved        = endOfMinutes << 1
 	endOfMinutes = 1<<24 - 1
 )
@@ -64,12 +61,12 @@ const (
 // epoch is minute 0. There are minutes until 2051.
 var epoch = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// minuteOf returns the minute of a time, or the one that is nearest: a clock may be wrong.
+// minuteOf returns the minute of a time, or the nearest one, because a clock may be wrong.
 func minuteOf(t time.Time) uint32 {
 	return uint32(min(max(t.Sub(epoch)/time.Minute, 0), endOfMinutes-1))
 }
 
-// Time returns when the rule has redirected last, to the minute.
+// Time returns when the rule last redirected, to the minute.
 func (m Count) Time() time.Time { return epoch.Add(time.Duration(m.minute) * time.Minute) }
 
 func stampOf(minute uint32) uint64 { return uint64(minute)<<1 | 1 }
@@ -78,7 +75,7 @@ func countOf(word uint64) Count {
 	return Count{word & countMask, uint32(word >> (countBits + 1))}
 }
 
-// word returns the count as a word that has not changed.
+// word returns the count as a word that is not marked as changed.
 func (m Count) word() uint64 {
 	return min(m.N, countMask) | uint64(m.minute)<<(countBits+1)
 }
@@ -93,7 +90,7 @@ func sumOf(word, other uint64) uint64 {
 	return countOf(word).plus(countOf(other)).word() | (word|other)&changed
 }
 
-// NewCounters returns counters that begin to count now.
+// NewCounters returns counters that start now.
 func NewCounters(now time.Time) *Counters {
 	h := &Counters{minute: minuteOf(now), unserved: map[string]uint64{}}
 	now = now.UTC().Truncate(time.Second)
@@ -101,18 +98,18 @@ func NewCounters(now time.Time) *Counters {
 	return h
 }
 
-// restore adds what was stored before.
+// restore adds the counts that were stored before.
 func (h *Counters) restore(lines []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	eachLine(lines, func(l *line) { h.add(string(l.key), l.word()) })
 }
 
-// tick sets the clock. It also forgets keys that have not been served for long, if they are many.
+// tick sets the clock. If there are too many unserved keys, it forgets the oldest.
 func (h *Counters) tick(now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.minute = max(minuteOf(now), h.past.Load().Date.begin()) // as the clock may be wrong
+	h.minute = max(minuteOf(now), h.past.Load().Date.begin()) // the clock may be wrong
 	for _, c := range h.rulesets {
 		c.stamp.Store(stampOf(h.minute))
 	}
@@ -120,7 +117,7 @@ func (h *Counters) tick(now time.Time) {
 	h.forgetOldest()
 }
 
-// Count counts a hit of the rule with a number.
+// Count counts a hit of a rule, by its number.
 func (c *RulesetCounters) Count(number int) {
 	stamp := c.stamp.Load()
 	if now := c.words[number].Add(1); now>>countBits != stamp {
@@ -128,7 +125,8 @@ func (c *RulesetCounters) Count(number int) {
 	}
 }
 
-// restamp gives a word, whose count is right, its stamp, or moves the hit after those before it.
+// restamp sets the stamp of a word that has just been counted up. If the word has been moved, it
+// moves the hit, too.
 func (c *RulesetCounters) restamp(number int, now, stamp uint64) {
 	if now>>countBits == moved {
 		c.counters.countLate(c, number, 1)
@@ -139,14 +137,14 @@ func (c *RulesetCounters) restamp(number int, now, stamp uint64) {
 		switch now >> countBits {
 		case stamp:
 			return
-		case moved: // with this hit
+		case moved: // and this hit with it
 			c.counters.countLate(c, number, 0)
 			return
 		}
 	}
 }
 
-// add adds a word to the one of the rule with a number.
+// add adds to the word of a rule.
 func (c *RulesetCounters) add(number int, added uint64) {
 	word := &c.words[number]
 	for {
@@ -157,7 +155,7 @@ func (c *RulesetCounters) add(number int, added uint64) {
 	}
 }
 
-// Begin begins to count the hits of a ruleset, with the counts that its keys have had before.
+// Begin starts counting the hits of a ruleset. The next reclaim adds earlier counts of its keys.
 func (h *Counters) Begin(ruleset *resolver.Ruleset) *RulesetCounters {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -165,12 +163,11 @@ func (h *Counters) Begin(ruleset *resolver.Ruleset) *RulesetCounters {
 	c := &RulesetCounters{counters: h, ruleset: ruleset, words: words}
 	c.stamp.Store(stampOf(h.minute))
 	h.rulesets = append(h.rulesets, c)
-	h.reclaim()
 	return c
 }
 
-// Next returns what counts the hits of the ruleset that follows the one of c: c itself where they
-// share the numbers of their rules, and others where c is to be retired.
+// Next returns the counters of the ruleset that replaces that of c. They are c itself if both have
+// the same rule numbers. Otherwise c must be retired.
 func (h *Counters) Next(c *RulesetCounters, ruleset *resolver.Ruleset) *RulesetCounters {
 	h.mu.Lock()
 	goesOn := c.ruleset.SharesNumbers(ruleset)
@@ -184,8 +181,8 @@ func (h *Counters) Next(c *RulesetCounters, ruleset *resolver.Ruleset) *RulesetC
 	return c
 }
 
-// reclaim moves the counts of keys that are served again to their rules. Until it is called they
-// count together.
+// reclaim moves the unserved counts of keys that are served again to their rules. Before that, the
+// sum of both is read.
 func (h *Counters) reclaim() {
 	for key, word := range h.unserved {
 		if h.addServed(key, word) {
@@ -194,13 +191,14 @@ func (h *Counters) reclaim() {
 	}
 }
 
-// movedAtOnce is how many words are moved before others get the lock.
+// movedAtOnce is how many words Retire moves before it releases the lock.
 const movedAtOnce = 256
 
-// Retire moves the counts of a ruleset that serves no more to those that have its keys. Requests
-// that still hold it move what they count themselves.
+// Retire moves the counts of a ruleset that no longer serves to those that have its keys. Requests
+// that still hold it move their own hits.
 func (h *Counters) Retire(c *RulesetCounters, pause func()) {
-	for from := 0; h.move(c, from, from+movedAtOnce); from += movedAtOnce {
+	for from := 0; from < len(c.words); from += movedAtOnce {
+		h.move(c, from, min(from+movedAtOnce, len(c.words)))
 		if pause != nil {
 			pause()
 		}
@@ -210,66 +208,53 @@ func (h *Counters) Retire(c *RulesetCounters, pause func()) {
 	h.rulesets = slices.DeleteFunc(h.rulesets, func(other *RulesetCounters) bool { return other == c })
 }
 
-// move moves the counts of the rules with some numbers, and reports whether there are more.
-func (h *Counters) move(c *RulesetCounters, from, to int) (more bool) {
+// move moves the counts of the rules with the numbers from...to-1.
+func (h *Counters) move(c *RulesetCounters, from, to int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c.retired = true
-	for n := from; n < min(to, len(c.words)); n++ {
+	for n := from; n < to; n++ {
 		if word := c.words[n].Swap(moved << countBits); word != 0 {
 			h.add(c.ruleset.KeyOf(n), word)
 		}
 	}
-	return to < len(c.words)
 }
 
-// countLate adds to the count of a rule whose word has been moved, and sets its minute.
+// countLate counts hits of a rule whose word has been moved.
 func (h *Counters) countLate(c *RulesetCounters, number int, hits uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.add(c.ruleset.KeyOf(number), Count{hits, h.minute}.word()|changed)
 }
 
-// add adds a word to the one of a canonical key.
+// add adds to the word of a canonical key.
 func (h *Counters) add(key string, word uint64) {
 	if !h.addServed(key, word) {
-		key = strings.Clone(key) // so that no ruleset is kept for it
+		key = strings.Clone(key) // which would keep the ruleset in memory
 		h.unserved[key] = sumOf(h.unserved[key], word)
 	}
 }
 
-// addServed adds a word to the one of a canonical key, if a serving ruleset has it.
+// addServed adds to the word of a canonical key if a serving ruleset has the key.
 func (h *Counters) addServed(key string, word uint64) bool {
-	c, n := h.holder(key)
-	if c == nil {
-		return false
-	}
-	if c.ruleset.KeyOf(n) != key { // which may be in lower case there
-		word |= changed
-	}
-	c.add(n, word)
-	return true
-}
-
-// holder returns the counters that hold the counts of a canonical key, and its number there; nil
-// where none do.
-func (h *Counters) holder(key string) (c *RulesetCounters, number int) {
 	for _, c := range h.rulesets {
-		if c.retired {
+		n, hasKey := c.ruleset.NumberOf(key)
+		if !hasKey || c.retired {
 			continue
 		}
-		if n, ok := c.ruleset.NumberOf(key); ok {
-			return c, n
+		if c.ruleset.KeyOf(n) != key { // it may be in lower case there
+			word |= changed
 		}
+		c.add(n, word)
+		return true
 	}
-	return nil, 0
+	return false
 }
 
-// mostUnserved is how many keys are remembered that no ruleset has.
+// mostUnserved is how many unserved keys are remembered.
 const mostUnserved = 100_000
 
-// forgetOldest forgets the keys that no ruleset has and that were hit longest ago, if they are
-// many.
+// forgetOldest forgets the unserved keys whose last hit is oldest, if there are too many.
 func (h *Counters) forgetOldest() {
 	if len(h.unserved) <= mostUnserved {
 		return
@@ -296,7 +281,7 @@ func (h *Counters) has(key []byte) bool {
 	return h.unserved[string(key)] != 0 || haveKey(h.rulesets, string(key))
 }
 
-// total returns how many hits all keys together have had.
+// total returns the hits of all keys together.
 func (h *Counters) total() (sum uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -311,7 +296,7 @@ func (h *Counters) total() (sum uint64) {
 	return sum
 }
 
-// header returns what all keys together have had.
+// header returns the header of today's entry, with the hits of all keys.
 func (h *Counters) header() header {
 	total, p := h.total(), h.past.Load()
 	now := p.header
@@ -319,8 +304,8 @@ func (h *Counters) header() header {
 	return now
 }
 
-// top returns the keys that are used most: those that were it before today, with what they had
-// today, or those of today if it is the first day.
+// top returns the most used keys: those of the shards, with today's hits. On the first day they are
+// those of today.
 func (h *Counters) top() []Used {
 	p := h.past.Load()
 	top := slices.Clone(p.Top)
@@ -333,13 +318,13 @@ func (h *Counters) top() []Used {
 	return cutTop(top)
 }
 
-// selection says which keys are passed, and what becomes of them.
+// selection says which keys each passes.
 type selection struct {
-	onlyChanged bool // of all keys, those that have changed
-	save        bool // they are unchanged from now on
+	onlyChanged bool // since the shards were written
+	save        bool // mark the passed keys as unchanged
 }
 
-// each passes the counts of keys to yield, by canonical key.
+// each passes the counts of canonical keys.
 func (h *Counters) each(which selection, yield func(key string, m Count)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -367,7 +352,7 @@ func (h *Counters) each(which selection, yield func(key string, m Count)) {
 		if isLeftOut(word) {
 			continue
 		}
-		if !haveKey(h.rulesets, key) { // which has been passed
+		if !haveKey(h.rulesets, key) { // else it has been passed
 			yield(key, countOf(word))
 		}
 		if which.save {
@@ -376,8 +361,7 @@ func (h *Counters) each(which selection, yield func(key string, m Count)) {
 	}
 }
 
-// sumUp adds to a word what rulesets have counted for a canonical key, and what was counted before
-// they served.
+// sumUp adds to a word those of a canonical key in rulesets and in unserved.
 func (h *Counters) sumUp(sum uint64, rulesets []*RulesetCounters, key string, save bool) uint64 {
 	for _, c := range rulesets {
 		if n, ok := c.number(key); ok {
@@ -387,20 +371,23 @@ func (h *Counters) sumUp(sum uint64, rulesets []*RulesetCounters, key string, sa
 	return sumOf(sum, h.unserved[key])
 }
 
-// read returns the word of a rule, 0 if it has been moved. With save it is unchanged from now on.
+// read returns the word of a rule, or 0 if it has been moved. save marks it as unchanged.
 func (c *RulesetCounters) read(number int, save bool) uint64 {
 	word := c.words[number].Load()
 	if word>>countBits == moved {
 		return 0
 	}
 	if save {
-		word = c.words[number].And(^uint64(changed)) // which returns what it was
+		word = c.words[number].And(^uint64(changed)) // And returns the old value
 	}
 	return word
 }
 
-// number returns the number of the rule that has exactly this canonical key: another ruleset of the
-// name may fold the case of letters.
+// Hits returns how often the rule with a number has redirected, as far as this server knows.
+func (c *RulesetCounters) Hits(number int) uint64 { return countOf(c.read(number, false)).N }
+
+// number returns the number of the rule with exactly this canonical key. NumberOf may fold the case
+// of letters.
 func (c *RulesetCounters) number(key string) (number int, ok bool) {
 	number, ok = c.ruleset.NumberOf(key)
 	return number, ok && c.ruleset.KeyOf(number) == key

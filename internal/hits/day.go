@@ -5,17 +5,17 @@ import "time"
 // DaysKept is how many days are kept, today among them.
 const DaysKept = 90
 
-// Day is what happened on one day, in UTC.
+// Day is the number of hits on one day, in UTC.
 type Day struct {
 	Date time.Time // midnight
 	N    uint64
 }
 
-// Used is a key, and how often it has redirected in the last days.
+// Used is a key, and how often it has redirected in the last 30 days.
 type Used struct {
 	Key   string `json:"key"`
 	N     uint64 `json:"n"`
-	total uint64 // by shards, where it is among the keys used most
+	total uint64 // in the shards, if it is in their Top
 }
 
 // day is a day in UTC, by its number since the epoch.
@@ -44,7 +44,7 @@ func (d *day) UnmarshalText(text []byte) error {
 	return err
 }
 
-// window is the last days as they are shown.
+// window is the last DaysKept days, the oldest first.
 type window []Day
 
 func newWindow(today day) window {
@@ -55,7 +55,7 @@ func newWindow(today day) window {
 	return w
 }
 
-// add adds hits of a day, unless it is outside.
+// add adds hits of a day in the window, and ignores those of other days.
 func (w window) add(d day, n uint64) {
 	if i := int(d - dayOf(w[0].Date)); i >= 0 && i < len(w) {
 		w[i].N += n

@@ -76,8 +76,11 @@ func wantDays(t *testing.T, got []Day, err error, want map[int]uint64) {
 func (r *running) wantDays(t *testing.T, want map[int]uint64) {
 	t.Helper()
 	time.Sleep(othersFresh)
-	days, err := r.keeper.Days(t.Context())
-	wantDays(t, days, err, want)
+	all, err := r.keeper.Summary(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantDays(t, all.Days, nil, want)
 }
 
 func (r *running) wantDaysOf(t *testing.T, key string, total uint64, want map[int]uint64) {

@@ -1,29 +1,37 @@
 // Package hits counts how often the rules of a handler have redirected, when last, and on which
 // days.
 //
-// [Counters] are those of the handlers of one name, over all rulesets that serve one after the
-// other; a request takes one atomic operation. A [Keeper] stores them in Caddy's storage, each
-// server in entries of its own, and also what each [Day] had, for the last [DaysKept] days. A
-// [List] is what all servers have counted of a ruleset. The package imports resolver; internal/live
-// counts with it, and internal/admin lists what is counted.
+// [Counters] count for all handlers of one name. Each ruleset has [RulesetCounters], and a request
+// costs one atomic operation. A [Keeper] stores the counts in Caddy's storage. A [List] has the
+// counts of each rule on all servers, and a [Summary] those of each day. The package imports
+// resolver. internal/live counts with it, and internal/admin and page show the counts.
 //
-// These are the entries of a server, below shortlink/hits/<name>/<server>/. A shard has the keys
-// whose hash is its number, modulo 64. It is written when a day is over, and after a start, if it
-// changes; what has changed since is written each minute. A minute is one since 2020, and its day
-// is that of the first count.
+// Counts follow their key from one ruleset to the next:
+//
+//	call     caller                 when, and what it does
+//	Begin    live, at a start       before the ruleset serves: new counters at 0
+//	Next     live, at a swap        the same, but if rules keep their numbers the counters stay
+//	Count    live, at a request     after the answer is found: one more for the rule
+//	Retire   live, after a swap     the ruleset no longer serves: move its counts, and forget it
+//	move     Retire, repeatedly     256 counts each, to the ruleset that has the key, or to unserved
+//	reclaim  tick and each          every minute: from unserved to a ruleset that has the key again
+//
+// These are the entries of a server, below shortlink/hits/<name>/<server>/. A key belongs to the
+// shard whose number is its hash modulo 64. Shards are written after midnight and after a start, if
+// they change. The changes since then are written every minute. A last minute is counted from 2020,
+// and the first of the counts is that of its day.
 //
 //	shards/0
 //	...
 //	shards/63      shortlink hits 2 {}
 //	               <canonical key> <total> <last minute> <count of its day>,<of the day before>,...
 //	               ...
-//	               end <CRC-32 of what is before>
+//	               end <CRC-32 of the text before>
 //
 //	today          shortlink hits 2 {"since":...,"date":...,"n":...,"days":[...],"top":[...]}
 //	               <canonical key> <total> <last minute>
 //	               ...
-//	               end <CRC-32 of what is before>
+//	               end <CRC-32 of the text before>
 //
-// The first line of today says what all keys together had, so that nobody has to read the shards
-// for it.
+// The first line of today sums up all keys, so that nobody has to read the shards for that.
 package hits

@@ -11,25 +11,24 @@ import (
 	"time"
 )
 
-// entry is an entry of a storage: a header, lines, and an end that says that it is whole.
-type entry struct {
+// content is the content of an entry, without its end.
+type content struct {
 	header
 	lines []byte
 }
 
-// header is the first line of an entry. Nothing is in that of a shard.
+// header is the first line of an entry. That of a shard is empty.
 type header struct {
 	Since  time.Time `json:"since,omitzero"` // when counting began
 	Began  time.Time `json:"began,omitzero"` // when days began to be kept
-	Date   day       `json:"date,omitzero"`  // of which lines are
-	IsBase bool      `json:"base,omitempty"` // they are of no day
-	N      uint64    `json:"n,omitempty"`    // what all keys had on the date, but in shards
-	Days   []uint64  `json:"days,omitempty"` // in shards: on the date, on the day before, ...
-	Top    []Used    `json:"top,omitempty"`  // those used most by shards
+	Date   day       `json:"date,omitzero"`  // of the changes
+	IsBase bool      `json:"base,omitempty"` // the changes belong to no day
+	N      uint64    `json:"n,omitempty"`    // hits of all keys that the shards do not have yet
+	Days   []uint64  `json:"days,omitempty"` // hits in the shards: on the date, the day before, ...
+	Top    []Used    `json:"top,omitempty"`  // the most used keys, by the shards
 }
 
-// dayOf returns the day of a time, or the date where the clock is surely wrong, as counting has
-// begun later.
+// dayOf returns the day of a time, or Date if the clock must be wrong: counting began later.
 func (h *header) dayOf(now time.Time) day {
 	if now.Before(h.Since) {
 		return h.Date
@@ -39,68 +38,64 @@ func (h *header) dayOf(now time.Time) day {
 
 const (
 	entryStart = "shortlink hits 2 "
-	entryEnd   = "end %08x\n" // with the CRC-32 of what is before
+	entryEnd   = "end %08x\n" // the CRC-32 of the text before
 )
 
-// startEntry returns the start of an entry. Lines are to follow, and endEntry.
-func startEntry(h header) ([]byte, error) {
-	first, err := json.Marshal(h)
-	return append(append([]byte(entryStart), first...), '\n'), err
+// startEntry returns the start of an entry. Lines follow, and endEntry.
+func startEntry(h header) []byte {
+	first, _ := json.Marshal(h) // which fails for times after the year 9999 only
+	return append(append([]byte(entryStart), first...), '\n')
 }
 
+// endEntry appends the end to an entry.
 func endEntry(text []byte) []byte {
 	return fmt.Appendf(text, entryEnd, crc32.ChecksumIEEE(text))
 }
 
-// parseEntry reads an entry, and finds out whether it is whole.
-func parseEntry(b []byte) (*entry, error) {
-	h, err := parseHeader(b)
-	if err != nil {
+// parseEntry reads an entry. It returns an error unless the entry is complete.
+func parseEntry(b []byte) (*content, error) {
+	first, c := firstLine(b), new(content)
+	head, isHits := bytes.CutPrefix(first, []byte(entryStart))
+	if !isHits {
+		return nil, fmt.Errorf("its first line is %q", first)
+	}
+	if err := json.Unmarshal(head, &c.header); err != nil {
 		return nil, err
 	}
 	text, last := cutLastLine(b)
 	if end := fmt.Sprintf(entryEnd, crc32.ChecksumIEEE(text)); string(last) != end {
 		return nil, fmt.Errorf("its last line is %.100q, not %q", last, end)
 	}
-	return &entry{*h, text[len(firstLine(b)):]}, nil
+	c.lines = text[len(first):]
+	return c, nil
 }
 
-func parseHeader(b []byte) (*header, error) {
-	text, ok := bytes.CutPrefix(firstLine(b), []byte(entryStart))
-	if !ok {
-		return nil, fmt.Errorf("its first line is %q", firstLine(b))
-	}
-	return parseJSON[header](text)
-}
-
-// firstLine returns the first line, with its end.
+// firstLine returns the first line, with its newline.
 func firstLine(b []byte) []byte { return b[:bytes.IndexByte(b, '\n')+1] }
 
-// cutLastLine cuts off the last line, which may be without an end.
+// cutLastLine cuts off the last line, whose newline may be missing.
 func cutLastLine(b []byte) (before, last []byte) {
 	size := bytes.LastIndexByte(bytes.TrimSuffix(b, []byte("\n")), '\n') + 1
 	return b[:size], b[size:]
 }
 
-// shards is how many shards a server has.
+// shards is the number of shards of a server.
 const shards = 64
 
-// hashOf returns the FNV-1a hash of a canonical key.
-func hashOf(key []byte) uint64 {
+// shardOf returns the number of the shard that a canonical key belongs to.
+func shardOf(key []byte) int {
 	h := fnv.New64a()
 	_, _ = h.Write(key) // which never fails
-	return h.Sum64()
+	return int(h.Sum64() % shards)
 }
 
-// shardOf returns in which shard a canonical key is.
-func shardOf(key []byte) int { return int(hashOf(key) % shards) }
-
-// changes are what is not in the shards: lines without days, by shards.
+// changes are counts that the shards do not have yet: lines without days, by shard.
 type changes struct {
 	header
 	lines [shards][]byte
 }
 
+// newChanges sorts lines into shards.
 func newChanges(h header, lines []byte) *changes {
 	c := &changes{header: h}
 	for text := range bytes.Lines(lines) {
@@ -116,17 +111,17 @@ func (c *changes) add(key string, m Count) {
 	c.lines[n] = appendLine(c.lines[n], key, m)
 }
 
-// of returns the totals of the keys of a shard. Of two of a key the later one counts.
-func (c *changes) of(n int) map[string]Count {
+// totals returns the counts of a shard's keys. The last line of a key counts.
+func (c *changes) totals(n int) map[string]Count {
 	counts := map[string]Count{}
 	eachLine(c.lines[n], func(l *line) { counts[string(l.key)] = l.Count })
 	return counts
 }
 
-// merge passes the lines of a shard with its changes. Keys that are not known are counted from 0 if
-// they come back.
+// merge adds the changes to the lines of a shard, and passes the result. A key that is not known
+// starts again at 0 if it comes back.
 func (c *changes) merge(n int, lines []byte, isKnown func(key []byte) bool, yield func(l *line)) {
-	changed := c.of(n)
+	changed := c.totals(n)
 	eachLine(lines, func(l *line) {
 		if m, isChanged := changed[string(l.key)]; !isKnown(l.key) {
 			l.N = 0

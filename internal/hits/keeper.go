@@ -16,24 +16,23 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// Keeper keeps the hits of handlers of one name in Caddy's storage, over reloads of its
+// Keeper stores the hits of handlers of one name in Caddy's storage. It outlives reloads of Caddy's
 // configuration.
 type Keeper struct {
 	name string
 	hits *Counters
 
-	// place is where hits are kept, nil until a handler has started.
+	// place is where hits are stored; nil until a handler has started.
 	place   atomic.Pointer[place]
 	saveNow chan struct{} // holds a value when a configuration has ended
 	begin   sync.Once
 	stop    context.CancelFunc
 	ended   sync.WaitGroup
 
-	reading      chan struct{}        // holds a value while hits are read for somebody
-	latest       weak.Pointer[others] // that were read last, as long as they are listed
-	servers      []server             // that were read last
-	serversPlace *place
-	serversRead  time.Time
+	reading     chan struct{}        // holds a value while hits are read
+	latest      weak.Pointer[others] // read last; kept while a list uses it
+	headers     []header             // of other servers, read last
+	headersRead time.Time
 }
 
 // place is the storage of a configuration. Its context outlasts the configuration by lastSave.
@@ -43,8 +42,7 @@ type place struct {
 	logger  *zap.Logger
 }
 
-// NewKeeper returns a keeper of the hits of a name, which keeps them once it has a storage; see
-// [Keeper.KeepIn].
+// NewKeeper returns a keeper for the hits of a name. [Keeper.KeepIn] tells it where to store them.
 func NewKeeper(name string, hits *Counters) *Keeper {
 	return &Keeper{
 		name: name, hits: hits, saveNow: make(chan struct{}, 1), reading: make(chan struct{}, 1),
@@ -52,27 +50,24 @@ func NewKeeper(name string, hits *Counters) *Keeper {
 }
 
 const (
-	// saveInterval is how often hits are stored, if there are new ones.
+	// saveInterval is how often new hits are stored.
 	saveInterval = time.Minute
-	// lastSave is how long storing the last hits may take, of all names together.
+	// lastSave is how long storing the last hits may take, for all names together.
 	lastSave = 10 * time.Second
 	// othersTime is how long reading the hits of other servers may take.
 	othersTime = time.Minute
-	// othersFresh is for how long what has been read of them is good enough: they store once a minute.
+	// othersFresh is how long these are reused. Other servers store once a minute.
 	othersFresh = 10 * time.Second
 )
 
-var (
-	errLastSave = errors.New("it is 10s since the configuration has ended")
-	errOthers   = errors.New("it has been waited for for a minute")
-)
-
-// KeepIn keeps hits in the storage of a configuration that has started, whose context is ctx. When
-// that ends the hits are stored, of all names at once: perhaps Caddy stops. It returns at once.
+// KeepIn sets the storage of the configuration that has started. It returns at once. When ctx, the
+// context of the configuration, ends, the hits are stored, because Caddy may be about to stop.
 func (k *Keeper) KeepIn(ctx context.Context, storage certmagic.Storage, logger *zap.Logger) {
 	longer, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	context.AfterFunc(ctx, func() {
-		time.AfterFunc(lastSave, func() { cancel(errLastSave) })
+		time.AfterFunc(lastSave, func() {
+			cancel(errors.New("the configuration ended 10s ago"))
+		})
 		select {
 		case k.saveNow <- struct{}{}:
 		default:
@@ -87,7 +82,7 @@ func (k *Keeper) KeepIn(ctx context.Context, storage certmagic.Storage, logger *
 	})
 }
 
-// tick sets the clock of the hits.
+// tick sets the clock of the hits every minute, even while the storage hangs.
 func (k *Keeper) tick(ctx context.Context) {
 	ticks := time.NewTicker(time.Minute)
 	defer ticks.Stop()
@@ -101,12 +96,12 @@ func (k *Keeper) tick(ctx context.Context) {
 	}
 }
 
-// keep reads the hits that were stored before, and stores them every minute, when a configuration
-// ends, and in the end.
+// keep restores the hits, and stores them every minute, at midnight, when a configuration ends, and
+// when ctx ends.
 func (k *Keeper) keep(ctx context.Context) {
 	store, err := k.store(k.place.Load().ctx)
 	if err != nil {
-		k.place.Load().logger.Error("hits are not kept over restarts, as this server has no name",
+		k.place.Load().logger.Error("hits are not kept over restarts, because this server has no name",
 			zap.Error(err))
 		return
 	}
@@ -132,16 +127,16 @@ func (k *Keeper) keep(ctx context.Context) {
 	}
 	place := k.place.Load()
 	if err := k.save(context.Background(), store, place); err != nil && store.hasNew(k.hits) {
-		place.logger.Error("hits are lost, as they could not be stored before the end",
+		place.logger.Error("hits are lost, because they could not be stored before the end",
 			zap.String("name", k.name), zap.Time("since", stored), zap.Error(err))
 	}
 }
 
-// save stores what has changed, and then records days, unless ctx ends. It tells if the storage
-// does not answer.
+// save stores what has changed, and then records days, unless ctx ends. It logs if the storage does
+// not answer.
 func (k *Keeper) save(ctx context.Context, store *store, place *place) error {
 	defer time.AfterFunc(saveInterval, func() {
-		place.logger.Error("the storage has not answered for a minute: hits are not stored meanwhile",
+		place.logger.Error("the storage has not answered for a minute: hits are not stored",
 			zap.String("name", k.name))
 	}).Stop()
 	store.use(place.storage, place.logger)
@@ -152,18 +147,18 @@ func (k *Keeper) save(ctx context.Context, store *store, place *place) error {
 	defer cancel()
 	defer context.AfterFunc(ctx, cancel)()
 	if err := store.recordDays(recording, k.hits, time.Now()); err != nil {
-		return fmt.Errorf("those of a day that is over: %w", err)
+		return fmt.Errorf("recording a day that is over: %w", err)
 	}
 	return nil
 }
 
-// untilTomorrow returns a channel that tells when the day is over.
+// untilTomorrow returns a channel that receives a value when the day is over.
 func untilTomorrow() <-chan time.Time {
 	now := time.Now()
 	return time.After(dayOf(now.Add(24 * time.Hour)).date().Sub(now))
 }
 
-// store returns the entries of this server.
+// store returns the store of this server.
 func (k *Keeper) store(ctx context.Context) (*store, error) {
 	server, err := await(ctx, caddy.InstanceID)
 	if err != nil {
@@ -173,13 +168,18 @@ func (k *Keeper) store(ctx context.Context) (*store, error) {
 	return newStore(k.name, server.String(), place.storage, place.logger), nil
 }
 
-// read lets read read what is stored, one after the other, and not for long. Before a handler has
-// started it does nothing.
-func (k *Keeper) read(ctx context.Context, read func(context.Context, *store) error) error {
+// read calls read for one caller at a time, within othersTime. It does nothing before a handler has
+// started.
+func (k *Keeper) read(ctx context.Context, read func(context.Context, *store) error) (err error) {
 	if k.place.Load() == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, othersTime, errOthers)
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("the hits in Caddy's storage cannot be read: %w", err)
+		}
+	}()
+	ctx, cancel := context.WithTimeoutCause(ctx, othersTime, errors.New("timed out after a minute"))
 	defer cancel()
 	select {
 	case k.reading <- struct{}{}:
@@ -191,12 +191,11 @@ func (k *Keeper) read(ctx context.Context, read func(context.Context, *store) er
 	if err != nil {
 		return err
 	}
-	store.isReader = true
 	return read(ctx, store)
 }
 
-// others returns what other servers that share the storage have counted, by the numbers of a
-// ruleset's rules; nil where there are none. Those who ask at once get the same.
+// others returns what the other servers have counted for a ruleset; nil if there are none. Callers
+// at the same time share the result.
 func (k *Keeper) others(ctx context.Context, ruleset *resolver.Ruleset) (o *others, err error) {
 	err = k.read(ctx, func(ctx context.Context, store *store) error {
 		o = k.latest.Value()
@@ -210,8 +209,8 @@ func (k *Keeper) others(ctx context.Context, ruleset *resolver.Ruleset) (o *othe
 	return o, err
 }
 
-// End stores the last hits. It waits for that no longer than lastSave after the configuration has
-// ended in which they were counted.
+// End stores the last hits, and stops the keeper. It returns at most lastSave after the end of the
+// last configuration.
 func (k *Keeper) End() {
 	if k.stop != nil {
 		k.stop()

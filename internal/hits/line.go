@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// line is what a key had in total and on each of its last days, as a line of an entry.
+// line is a line of an entry: a key, and its hits in total and on its last days.
 type line struct {
 	key []byte
 	Count
@@ -22,7 +22,7 @@ func eachLine(lines []byte, yield func(l *line)) {
 	}
 }
 
-// parse reads a line with its end, and reports whether it is one.
+// parse reads a line with its newline, and reports whether it is valid.
 func (l *line) parse(text []byte) bool {
 	text, isWhole := bytes.CutSuffix(text, []byte("\n"))
 	key, numbers, _ := bytes.Cut(text, []byte(" "))
@@ -37,8 +37,8 @@ func (l *line) parse(text []byte) bool {
 		parseDays(days, l.days[:])
 }
 
-// parseDays reads numbers between commas, of which those that are 0 may be left out. It reports
-// whether they are such, and not too many.
+// parseDays reads numbers between commas; an empty one is 0. It reports whether they are valid, and
+// fit into days.
 func parseDays(text []byte, days []uint64) bool {
 	i, n := 0, uint64(0)
 	for _, c := range text {
@@ -56,7 +56,7 @@ func parseDays(text []byte, days []uint64) bool {
 	return true
 }
 
-// append appends the line to a text.
+// append appends the line to text.
 func (l *line) append(text []byte) []byte {
 	text = append(append(text, l.key...), ' ')
 	text = append(strconv.AppendUint(text, l.N, 10), ' ')
@@ -80,8 +80,8 @@ func appendLine(text []byte, key string, m Count) []byte {
 	return (&line{key: []byte(key), Count: m}).append(text)
 }
 
-// advance sets the total. What is new is of the day of the last hit, or of the date of a header
-// before it, or of no day.
+// advance sets the total. New hits belong to the day of the last one, or to the date of the header
+// if that is earlier, or to no day.
 func (l *line) advance(m Count, h header) {
 	n := max(m.N, l.N) - l.N
 	if h.IsBase {
@@ -91,14 +91,14 @@ func (l *line) advance(m Count, h header) {
 	l.add(min(m.minute, h.Date.end()), n)
 }
 
-// add adds hits, of which the last was in a minute.
+// add adds hits on the day of a minute, the last of them in that minute.
 func (l *line) add(minute uint32, n uint64) {
 	if n == 0 && minute <= l.minute {
 		return
 	}
 	d := Count{minute: minute}.day()
 	switch later := int(d - l.day()); {
-	case later <= -len(l.days) || later >= len(l.days): // than all days, or a clock was wrong
+	case later <= -len(l.days) || later >= len(l.days): // a long pause, or a clock was wrong
 		l.days, l.minute = [DaysKept]uint64{n}, minute
 	case later >= 0:
 		copy(l.days[later:], l.days[:])
@@ -110,7 +110,7 @@ func (l *line) add(minute uint32, n uint64) {
 	}
 }
 
-// eachDay passes the days that have hits.
+// eachDay passes the days with hits.
 func (l *line) eachDay(yield func(d day, n uint64)) {
 	for i, n := range l.days {
 		if n > 0 {

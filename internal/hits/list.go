@@ -2,7 +2,6 @@ package hits
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"strings"
 	"time"
@@ -10,22 +9,20 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// List is a list of hits of the rules of a ruleset, on all servers that share a storage.
+// List lists the hits of the rules of a ruleset, on all servers that share a storage.
 type List struct {
 	Since   time.Time // when counting began
 	hits    *Counters
 	ruleset *resolver.Ruleset
 	others  *others // nil for none
-	// hidden are the numbers of the rules that are left out; nil where none are.
-	hidden []bool
+	hidden  []bool  // by rule number; nil if no rule is hidden
 }
 
-// List returns the hits of a ruleset, with those that other servers have stored. An error says why
-// these cannot be read.
+// List returns the hits of a ruleset. The error says why those of other servers cannot be read.
 func (k *Keeper) List(ctx context.Context, ruleset *resolver.Ruleset) (*List, error) {
 	others, err := k.others(ctx, ruleset)
 	if err != nil {
-		return nil, fmt.Errorf("the hits of other servers cannot be read: %w", err)
+		return nil, err
 	}
 	list := &List{Since: k.hits.past.Load().Since, hits: k.hits, ruleset: ruleset, others: others}
 	if others != nil && others.since.Before(list.Since) {
@@ -34,7 +31,7 @@ func (k *Keeper) List(ctx context.Context, ruleset *resolver.Ruleset) (*List, er
 	return list, nil
 }
 
-// countOf returns the hits of the rule with a number.
+// countOf returns the hits of a rule, by its number.
 func (l *List) countOf(number int) Count {
 	m := l.hits.countOfKey(l.ruleset.KeyOf(number))
 	if l.others != nil {
@@ -43,8 +40,8 @@ func (l *List) countOf(number int) Count {
 	return m
 }
 
-// HideUsed leaves out the rules that have redirected since a time, and those that these lead
-// through. It returns a note where hits have been counted for a shorter time, or "".
+// HideUsed hides the rules that have redirected since cutoff, and the rules in their chains. It
+// returns a note if counting began later than that, or "".
 func (l *List) HideUsed(cutoff time.Time) (note string) {
 	if l.Since.After(cutoff) {
 		note = "hits have been counted since " + l.Since.Format(time.RFC3339) +
@@ -59,7 +56,7 @@ func (l *List) HideUsed(cutoff time.Time) (note string) {
 	return note
 }
 
-// hideChain hides the rule with a number, and those that requests for it match then.
+// hideChain hides a rule, by its number, and the other rules of its chain.
 func (l *List) hideChain(number int) {
 	rule, ok := l.ruleset.Numbered(number)
 	if !ok {
@@ -76,7 +73,7 @@ func (l *List) hideChain(number int) {
 	}
 }
 
-// Of returns the hits of the rule of a key, and whether it is in the list.
+// Of returns the hits of a key's rule, and whether it is in the list.
 func (l *List) Of(key string) (m Count, isListed bool) {
 	n, ok := l.ruleset.NumberOf(key)
 	if !ok || l.hidden != nil && l.hidden[n] {
@@ -85,7 +82,7 @@ func (l *List) Of(key string) (m Count, isListed bool) {
 	return l.countOf(n), true
 }
 
-// All returns the keys of the list and their hits, in the order of the keys.
+// All yields the keys of the list and their hits, in the order of the keys.
 func (l *List) All() iter.Seq2[string, Count] {
 	return func(yield func(string, Count) bool) {
 		for rule := range l.ruleset.RulesBelow("") {

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// past is what shards hold. It does not change.
+// past sums up the shards. It does not change.
 type past struct {
-	header        // of what is counted now
+	header        // for today's entry, without its hits
 	total  uint64 // of all keys
 }
 
-// topKeys is how many of the keys used most are known, topDays in how many days, with today.
+// topKeys is how many of the most used keys are known, and topDays the number of days that count.
 const topKeys, topDays = 100, 30
 
-// addTop adds a key to those used most, of which the first topKeys are sorted.
+// addTop adds a key to the most used ones. The first topKeys of them are sorted.
 func addTop[T string | []byte](top []Used, key T, n, total uint64) []Used {
 	if len(top) >= topKeys && n < top[topKeys-1].N {
 		return top
@@ -27,7 +27,7 @@ func addTop[T string | []byte](top []Used, key T, n, total uint64) []Used {
 	return top
 }
 
-// cutTop returns the keys that are used most, most first.
+// cutTop returns the topKeys most used keys, the most used first.
 func cutTop(top []Used) []Used {
 	slices.SortFunc(top, func(a, b Used) int {
 		return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Key, b.Key))
@@ -35,7 +35,7 @@ func cutTop(top []Used) []Used {
 	return top[:min(len(top), topKeys)]
 }
 
-// newPast returns what shards hold before their lines are added.
+// newPast returns a past to which the lines of the shards are to be added.
 func newPast(since, began time.Time, date day) *past {
 	days := make([]uint64, DaysKept)
 	return &past{header: header{Since: since, Began: began, Date: date, Days: days}}

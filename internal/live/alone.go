@@ -6,12 +6,12 @@ import (
 	"go.uber.org/zap"
 )
 
-// alone runs do while nobody else loads rules. What do has to tell is told after that, as those who
-// listen are none of the others' who wait to load.
+// alone runs do while nobody else loads rules. What do reports is told after the lock is released,
+// because listeners do not belong to those who wait to load.
 func (rs *Ruleset) alone(do func() error) error {
 	notices, err := func() ([]notice, error) {
 		rs.shared.loading.Lock()
-		defer rs.letOthersLoad()
+		defer rs.unlockLoading()
 		rs.shared.notices = nil
 		err := do()
 		return rs.shared.notices, err
@@ -20,40 +20,40 @@ func (rs *Ruleset) alone(do func() error) error {
 	return err
 }
 
-// note adds what is to be told of a load, for who runs alone.
-func (rs *Ruleset) note(n notice) { rs.shared.notices = append(rs.shared.notices, n) }
+// addNotice adds a notice to tell after the load. shared.loading must be held.
+func (rs *Ruleset) addNotice(n notice) { rs.shared.notices = append(rs.shared.notices, n) }
 
-// letOthersLoad lets others run alone, for who does. A worn ruleset is compiled anew first, for
-// which neither requests wait nor who has run alone, but the next one who wants to.
-func (rs *Ruleset) letOthersLoad() {
+// unlockLoading releases shared.loading. A worn ruleset is recompiled first, in the background:
+// requests and the caller do not wait for it, but the next load does.
+func (rs *Ruleset) unlockLoading() {
 	if !rs.isWorn() {
 		rs.shared.loading.Unlock()
 		return
 	}
 	go func() {
 		defer rs.shared.loading.Unlock()
-		rs.renew()
+		rs.recompile()
 	}()
 }
 
-// isWorn reports whether what serves is to be compiled anew, as changes have left much behind, also
-// those that were refused.
+// isWorn reports whether the ruleset that serves should be recompiled, because changes, even
+// refused ones, have left much garbage in it.
 func (rs *Ruleset) isWorn() bool {
 	return rs.Context.Err() == nil && rs.Serving().Ruleset.IsWorn() &&
 		!time.Now().Before(rs.shared.wornUntil)
 }
 
-// wornShare is how many times as long as a renewal in vain the next one is put off.
+// wornShare is how many times the duration of a failed recompilation passes before the next one.
 const wornShare = 100
 
-// renew lets what serves be compiled anew serve in its place, for who runs alone. Nobody sees a
-// difference.
-func (rs *Ruleset) renew() {
+// recompile replaces the ruleset that serves with an equal one that is compact. shared.loading must
+// be held.
+func (rs *Ruleset) recompile() {
 	old, begun := rs.Serving(), time.Now()
 	anew, err := old.Ruleset.Recompile()
 	if err != nil || anew.Digest() != old.Digest {
 		rs.shared.wornUntil = time.Now().Add(wornShare * time.Since(begun))
-		rs.logger.Debug("the rules that serve were not compiled anew",
+		rs.logger.Debug("the rules that serve were not recompiled",
 			zap.String("name", rs.Name), zap.Error(err))
 		return
 	}

@@ -19,10 +19,10 @@ func TestWhatIsCompiledAnewServesAsItWasWithItsHits(t *testing.T) {
 		s.put("b", two)
 		s.tell()
 		worn, records := rs.Serving(), logs.Len()
-		_ = rs.alone(func() error { rs.renew(); return nil })
+		_ = rs.alone(func() error { rs.recompile(); return nil })
 		rs.wantServed(t, "a", one, "b", two)
 		if worn.Ruleset.SharesNumbers(rs.Serving().Ruleset) || logs.Len() != records {
-			t.Errorf("it is not compiled anew, or the log has %v", logs.All()[records:])
+			t.Errorf("it is not recompiled, or the log has %v", logs.All()[records:])
 		}
 		list, err := rs.Hits(t.Context())
 		if err != nil {

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// backlog is what of the sources may be otherwise than the rules that serve: they have said so, or
-// what they hold has been rejected. Only here it is known that a change is pending.
+// backlog is what is to be read of the sources: what they say has changed, and what was read and
+// rejected. It is the only record of pending changes.
 //
 //	a source tells of keys ----------------> keys ----.
 //	a source tells of all --> compared by --> keys ----+--> taken to be read --> serves
@@ -16,77 +16,76 @@ import (
 //	a source tells of all (any other) ------> whole --'<-- left, rejected --'
 type backlog struct {
 	mu  sync.Mutex
-	all []unread // by source; may be shorter
+	all []pending // by source; may be shorter
 }
 
-// unread is what is still to be read of a source.
-type unread struct {
-	isStale bool // there is something, though perhaps it is only to be found well again
-	// isWhole tells that all of it has to be read. isCompared tells so as long as a comparison goes
-	// on.
+// pending is what is still to be read of a source.
+type pending struct {
+	isStale bool // perhaps only because the source can be read again
+	// isWhole: all of it has to be read. isCompared: it had to be when the comparison that now runs
+	// began.
 	isWhole, isCompared bool
-	// keys are those that have to be read, of a [source.Changing].
+	// keys are the keys to read, of a [source.Changing].
 	keys map[string]struct{}
-	// found is what it was found to hold otherwise than what serves, in a form that is equal for equal
-	// findings; isRejected tells that this has been rejected, so that it is not found again and again.
+	// found identifies how the source was found to differ from what serves, and is equal for equal
+	// findings. isRejected: that finding has been rejected, so it is not reported again.
 	found      string
 	isRejected bool
 }
 
-// maxKeys is how many keys are to be read one by one. With more, reading everything costs about as
-// much, and their memory is bounded.
+// maxKeys is how many keys are read one by one. Reading more costs as much as reading everything,
+// and the limit bounds their memory.
 const maxKeys = 100_000
 
-// unreadKeys are keys that may have changed.
-func unreadKeys(keys ...string) unread {
-	u := unread{isStale: true, keys: make(map[string]struct{}, len(keys))}
+// pendingKeys returns a pending read of keys that may have changed.
+func pendingKeys(keys ...string) pending {
+	u := pending{isStale: true, keys: make(map[string]struct{}, len(keys))}
 	for _, key := range keys {
 		u.keys[key] = struct{}{}
 	}
 	return u
 }
 
-// add adds what is to be read besides.
-func (u *unread) add(more unread) {
-	u.isStale = u.isStale || more.isStale
-	u.isWhole = u.isWhole || more.isWhole
+func (p *pending) merge(more pending) {
+	p.isStale = p.isStale || more.isStale
+	p.isWhole = p.isWhole || more.isWhole
 	if more.found != "" {
-		u.isRejected = more.isRejected || u.isRejected && u.found == more.found
-		u.found = more.found
+		p.isRejected = more.isRejected || p.isRejected && p.found == more.found
+		p.found = more.found
 	}
-	if u.keys == nil {
-		u.keys = more.keys
+	if p.keys == nil {
+		p.keys = more.keys
 	} else {
-		maps.Copy(u.keys, more.keys)
+		maps.Copy(p.keys, more.keys)
 	}
-	if len(u.keys) > maxKeys {
-		u.isWhole = true
+	if len(p.keys) > maxKeys {
+		p.isWhole = true
 	}
-	if u.isWhole {
-		u.keys = nil
+	if p.isWhole {
+		p.keys = nil
 	}
 }
 
-// of returns what is to be read of a source, for who holds the lock.
-func (b *backlog) of(i int) *unread {
+// at returns the pending read of the i-th source. b.mu must be held.
+func (b *backlog) at(i int) *pending {
 	for len(b.all) <= i {
-		b.all = append(b.all, unread{})
+		b.all = append(b.all, pending{})
 	}
 	return &b.all[i]
 }
 
 // add adds what is still to be read of a source.
-func (b *backlog) add(i int, what unread) {
+func (b *backlog) add(i int, what pending) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.of(i).add(what)
+	b.at(i).merge(what)
 }
 
-// take returns what is to be read of a number of sources, and leaves nothing.
-func (b *backlog) take(sources int) []unread {
+// takeAll returns the pending reads of all sources, and empties the backlog.
+func (b *backlog) takeAll(sources int) []pending {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	taken := make([]unread, sources)
+	taken := make([]pending, sources)
 	copy(taken, b.all)
 	b.all = nil
 	for i := range taken {
@@ -95,43 +94,43 @@ func (b *backlog) take(sources int) []unread {
 	return taken
 }
 
-// beginComparison takes down that a source is being compared. What is added from now on is not part
-// of that.
+// beginComparison records that a source is being compared. What is added from now on is not part of
+// the comparison.
 func (b *backlog) beginComparison(i int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	one := b.of(i)
+	one := b.at(i)
 	one.isCompared, one.isWhole = one.isCompared || one.isWhole, false
 }
 
-// endComparison adds what a comparison has found. It reports whether there is anything to do that
-// has not been rejected before: also where nothing is found any more in what was rejected.
-func (b *backlog) endComparison(i int, found unread) (isNew bool) {
+// endComparison adds what a comparison has found. It reports whether that needs a load: it differs
+// from what was rejected before, or nothing is wrong any more.
+func (b *backlog) endComparison(i int, found pending) (isNew bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	one := b.of(i)
+	one := b.at(i)
 	isKnown := one.isRejected && one.found == found.found
 	isNew = (found.isStale || one.isStale) && !isKnown
 	one.isCompared = false
-	one.add(found)
+	one.merge(found)
 	return isNew
 }
 
-// dropComparison takes down that a comparison has found out nothing.
+// dropComparison records that a comparison has failed.
 func (b *backlog) dropComparison(i int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	one := b.of(i)
-	one.add(unread{isWhole: one.isCompared})
+	one := b.at(i)
+	one.merge(pending{isWhole: one.isCompared})
 	one.isCompared = false
 }
 
-// hasKeys reports whether there are keys to be read.
+// hasKeys reports whether keys are pending.
 func (b *backlog) hasKeys() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return slices.ContainsFunc(b.all, func(what unread) bool { return len(what.keys) > 0 })
+	return slices.ContainsFunc(b.all, func(what pending) bool { return len(what.keys) > 0 })
 }
 
-// isStale reports whether a source is to be read.
-func isStale(what unread) bool { return what.isStale }
+// isStale reports whether a source has to be read.
+func isStale(what pending) bool { return what.isStale }

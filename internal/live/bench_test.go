@@ -42,8 +42,7 @@ func BenchmarkApply(b *testing.B) {
 			rs := serveForEdits(b, &manySource{n})
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				rule := &resolver.Rule{Key: "k7", Value: fmt.Sprint("https://example.com/new/", i)}
-				e := &Edit{Key: "k7", Rule: rule}
+				e := edit("k7", fmt.Sprint("https://example.com/new/", i))
 				if _, err := rs.Apply(b.Context(), e); err != nil {
 					b.Fatal(err)
 				}

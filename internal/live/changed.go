@@ -8,7 +8,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// ChangedKey is a key whose rule has been added or changed while this server ran.
+// ChangedKey is a key whose rule was added or changed while this server ran.
 type ChangedKey struct {
 	Key  string
 	Time time.Time
@@ -16,7 +16,7 @@ type ChangedKey struct {
 }
 
 // Changed returns the keys that were added or changed last and still serve, newest first. Of a swap
-// that changes many only the first ones are kept.
+// that changes many keys, only the first are kept.
 func (rs *Ruleset) Changed(most int) []ChangedKey {
 	var found []ChangedKey
 	ruleset := rs.Serving().Ruleset
@@ -31,7 +31,7 @@ func (rs *Ruleset) Changed(most int) []ChangedKey {
 	return found
 }
 
-// changedKeys are the keys that swaps have changed last, newest first.
+// changedKeys are the keys that swaps changed last, newest first.
 type changedKeys struct {
 	mu  sync.Mutex
 	all []ChangedKey
@@ -40,7 +40,7 @@ type changedKeys struct {
 // keptChanges is how many keys are kept.
 const keptChanges = 50
 
-// note takes in what a swap has changed.
+// note adds the changes of a swap.
 func (c *changedKeys) note(now time.Time, d resolver.Difference) {
 	var fresh []ChangedKey
 	for _, key := range d.FirstChanged {

@@ -10,18 +10,18 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// grace is how long an outage lasts before it is a rejection: a server that is restarted is back
-// sooner.
+// grace is how long an outage lasts before it is reported as a rejection. A server that restarts is
+// back sooner.
 const grace = 2 * time.Second
 
-// keysWatch follows a source that says which keys have changed: these are pending from then on.
-// Where it does not know, all is read and compared beside what goes on.
+// keysWatch follows a source that says which keys have changed, and adds them to the backlog. When
+// the source does not know, all rules are read and compared in the background.
 type keysWatch struct {
 	rs     *Ruleset
 	from   source.Changing
-	i      int           // its place among the sources
-	tell   func()        // is called when there is something to read
-	doubts chan struct{} // holds a value when all is to be compared
+	i      int           // its index among the sources
+	tell   func()        // called when there is something to read
+	doubts chan struct{} // holds a value when all rules have to be compared
 }
 
 // run follows the source until the configuration is unloaded.
@@ -31,7 +31,7 @@ func (w *keysWatch) run() {
 			raise(w.doubts)
 			return
 		}
-		w.rs.shared.backlog.add(w.i, unreadKeys(keys...))
+		w.rs.shared.backlog.add(w.i, pendingKeys(keys...))
 		w.tell()
 	})
 	var again <-chan time.Time
@@ -52,20 +52,21 @@ func (w *keysWatch) run() {
 	}
 }
 
-// raise says that something has happened, on a channel that holds that.
+// raise signals on a channel that holds one signal.
 func raise(happened chan<- struct{}) {
 	select {
 	case happened <- struct{}{}:
-	default: // as it has been said already
+	default: // a signal is waiting already
 	}
 }
 
-// compare reads all rules of a source past those that serve, while edits and loads go on. What
-// differs is pending then, and read by key: meanwhile it may have changed again. It reports whether
-// there is anything new, and whether the source is out, though not for long yet.
+// compare reads all rules of a source and compares them with those that serve, while edits and
+// loads go on. Keys that differ become pending and are read again by key, because they may change
+// meanwhile. compare reports whether there is anything new, and whether the source is in an outage
+// that is still short.
 func (w *keysWatch) compare() (isNew, isOut bool) {
 	backlog := &w.rs.shared.backlog
-	_ = w.rs.alone(func() error { // or rules could be swapped in that were read before there was news
+	_ = w.rs.alone(func() error { // else rules that were read before the news could be swapped in
 		backlog.beginComparison(w.i)
 		return nil
 	})
@@ -78,22 +79,22 @@ func (w *keysWatch) compare() (isNew, isOut bool) {
 	return backlog.endComparison(w.i, found), false
 }
 
-// isShort reports whether an outage has hardly begun.
+// isShort reports whether an outage has only just begun.
 func isShort(outage *source.Outage) bool {
 	return outage != nil && time.Since(outage.Since) < grace
 }
 
-// problemOf returns what is equal as long as a source cannot be read for the same reason.
+// problemOf returns a text that stays equal while a source cannot be read for the same reason.
 func problemOf(from source.Source, err error) string {
 	if source.OutageOf(from) != nil {
-		return "outage" // errors of connections name ports, which are others each time
+		return "outage" // connection errors name ports, which differ each time
 	}
 	return err.Error()
 }
 
-// differing returns the keys of which a source holds something else than what serves. The error
-// tells why it has to be read as a whole.
-func (w *keysWatch) differing() (found unread, err error) {
+// differing returns the keys whose rules differ between a source and what serves. The error says
+// why the source has to be read as a whole.
+func (w *keysWatch) differing() (found pending, err error) {
 	serving := w.rs.Serving().Ruleset
 	r := serving.Reread()
 	r.Source(w.i + 1)
@@ -102,8 +103,8 @@ func (w *keysWatch) differing() (found unread, err error) {
 		sum += maphash.Comparable(seed, rule)
 		r.Add(rule)
 	}}
-	whole := unread{isStale: true, isWhole: true}
-	if _, err = w.from.Read(w.rs.Context, f.add); err != nil {
+	whole := pending{isStale: true, isWhole: true}
+	if _, err = w.from.Read(w.rs.Context, f.passOn); err != nil {
 		whole.found = problemOf(w.from, err)
 		return whole, err
 	}
@@ -112,21 +113,20 @@ func (w *keysWatch) differing() (found unread, err error) {
 		whole.found = fmt.Sprintf("%016x %v", sum, err)
 		return whole, err
 	}
-	for n := range changes {
-		if change := &changes[n]; change.Rule == nil { // the key in the source's spelling
-			rule, _ := serving.RuleOf(change.Source, change.Key)
-			change.Key = rule.Key
+	for _, change := range changes { // those of keys in another spelling remove what serves
+		if rule, ok := serving.RuleOf(change.Source, change.Key); ok && rule.Key != change.Key {
+			changes = append(changes, resolver.RuleChange{Source: change.Source, Key: rule.Key})
 		}
 	}
-	changes = otherThan(w.rs.Serving().Ruleset, changes) // which may be others by now
+	changes = otherThan(w.rs.Serving().Ruleset, changes) // which may have changed meanwhile
 	if len(changes) > 0 {
-		found = unreadKeys(keysOf(changes)...)
+		found = pendingKeys(keysOf(changes)...)
 	}
 	found.found = digestOf(changes)
 	return found, nil
 }
 
-// otherThan returns those changes of sources that are not what serves.
+// otherThan returns the changes that differ from what serves.
 func otherThan(
 	serving *resolver.Ruleset, changes []resolver.RuleChange,
 ) (other []resolver.RuleChange) {
@@ -143,7 +143,7 @@ func otherThan(
 	return other
 }
 
-// versionAfter returns the version of rules after changes, whose digest this is.
+// versionAfter returns the version of rules after changes with a digest.
 func versionAfter(version, digest string) string {
 	return fmt.Sprintf("%016x", maphash.String(seed, version+digest))
 }
@@ -155,10 +155,10 @@ func keysOf(changes []resolver.RuleChange) (keys []string) {
 	return keys
 }
 
-// seed makes digests that nobody can choose rules for, so that one is taken for another.
+// seed keeps authors of rules from choosing rules with equal digests.
 var seed = maphash.MakeSeed()
 
-// digestOf returns what is equal for equal changes, in any order.
+// digestOf returns a digest that is equal for equal changes, in any order.
 func digestOf(changes []resolver.RuleChange) string {
 	var sum uint64
 	for _, change := range changes {

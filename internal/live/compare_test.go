@@ -85,6 +85,21 @@ func TestOfRulesThatServeAComparisonReadsNoKey(t *testing.T) {
 	})
 }
 
+func TestAKeyThatIsSpelledOtherwiseWhileNobodyListensServes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &changingSource{}
+		s.set("a", one, "b", one)
+		rs, _ := serve(t, Config{Sources: []source.Source{s}})
+		synctest.Wait()
+		s.set("%61", two, "b", one)
+		s.sayAll()
+		rs.wantServed(t, "a", two, "b", one)
+		if err := rs.LastError(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestVeryManyKeysAreReadAsAWhole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &changingSource{}

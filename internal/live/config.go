@@ -12,12 +12,12 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// Config is what a handler of Caddy's configuration wants to serve, and where.
+// Config says what a handler of Caddy's configuration serves, and where.
 type Config struct {
-	// Name is the handler's name, empty where it has none.
+	// Name is the handler's name, or empty.
 	Name string
 	Site Site
-	// Identity is the same for handlers that are configured alike. These share what serves, also over
+	// Identity is equal for handlers that are configured alike. They share what serves, also over
 	// reloads of the configuration.
 	Identity string
 	// Rules are those of the configuration itself, with their positions.
@@ -27,23 +27,23 @@ type Config struct {
 	SourceJSON []string
 	Options    resolver.Options
 	Expect     source.Expectations
-	// AnyHost tells that requests can be for any host, as no matcher names one.
+	// AnyHost says that requests may be for any host, because no matcher names one.
 	AnyHost bool
-	// Advertised tells that it will be asked which key leads to a page.
+	// Advertised says that the handler asks which key leads to a page.
 	Advertised bool
 
 	// Context is that of the configuration.
 	Context caddy.Context
 }
 
-// PublicName is the name by which people and programs call the handler.
+// PublicName is the name by which people and programs address the handler.
 func (c *Config) PublicName() string { return cmp.Or(c.Name, "shortlink") }
 
-// SiteOrigin is the origin of what is a path of the site.
+// SiteOrigin is the origin of destinations that are paths of the site.
 func (c *Config) SiteOrigin() string { return source.SiteOrigin(c.Options.Origin) }
 
-// CheckExpectations lets a ruleset pass the expectations of the handler and of its sources, as of
-// their last readings. The error lists all that fail.
+// CheckExpectations checks a ruleset against the expectations of the handler and of its sources, as
+// of their last readings. The error lists all that fail.
 func (c *Config) CheckExpectations(ruleset *resolver.Ruleset) error {
 	var expected []source.PlacedExpectations
 	for _, from := range c.Sources {
@@ -52,7 +52,7 @@ func (c *Config) CheckExpectations(ruleset *resolver.Ruleset) error {
 	return c.check(ruleset, expected)
 }
 
-// check lets a ruleset pass the expectations of the handler, and those expected by its sources.
+// check checks a ruleset against the handler's expectations and those of its sources.
 func (c *Config) check(ruleset *resolver.Ruleset, expected []source.PlacedExpectations) error {
 	ofHandler := source.PlacedExpectations{Expectations: c.Expect}
 	errs := []error{ofHandler.Check(ruleset, c.Options.Origin)}
@@ -63,36 +63,36 @@ func (c *Config) check(ruleset *resolver.Ruleset, expected []source.PlacedExpect
 }
 
 const (
-	// warnClientHost: where no host matcher names a host, that of redirects to paths of the site is
-	// whatever a client writes.
+	// warnClientHost: no host matcher names a host, so redirects to paths of the site lead to the
+	// host that the client sends.
 	warnClientHost lint.Kind = "host of the client"
 	// warnNoRules: a handler has nothing to answer with.
 	warnNoRules lint.Kind = "no rules"
 )
 
-// ConfigurationWarnings returns what the handler's configuration gives reason to warn of, beside
-// its rules.
+// ConfigurationWarnings returns the warnings about the handler's configuration rather than its
+// rules.
 func (c *Config) ConfigurationWarnings(ruleset *resolver.Ruleset) []lint.Warning {
 	if ruleset.Len() == 0 && len(c.Sources) == 0 {
 		return []lint.Warning{{
 			Kind: warnNoRules, Position: resolver.Position{Source: InlineSource(c.Name)},
-			Message: "the handler has no rules and no source of any, so all requests pass; write a rule " +
+			Message: "the handler has no rules and no source, so all requests pass; write a rule " +
 				"into its block, such as: docs https://docs.example, or: from file links.json",
 		}}
 	}
 	return c.clientHostWarnings(ruleset)
 }
 
-// clientHostWarnings returns the warning that the rules lead to the client's own host, if they do.
+// clientHostWarnings returns the warning that rules lead to the client's own host, if any do.
 func (c *Config) clientHostWarnings(ruleset *resolver.Ruleset) []lint.Warning {
 	rules, first := ruleset.AtSite()
 	if rules == 0 || !c.AnyHost {
 		return nil
 	}
-	message := "the destination is a path of this site, and its host is whatever the client " +
-		"writes, as no host matcher names one; "
+	message := "the destination is a path of this site, and no host matcher names its host, " +
+		"so the client chooses it; "
 	if rules > 1 {
-		message += "so it is with " + printable.Count(rules-1, "other rule") + "; "
+		message += "the same goes for " + printable.Count(rules-1, "other rule") + "; "
 	}
 	return []lint.Warning{{
 		Kind: warnClientHost, Position: first.Position, Key: first.Key,

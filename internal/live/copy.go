@@ -19,41 +19,41 @@ import (
 )
 
 const (
-	// copyPause is how old a stored copy is, at least, when it is replaced, also by another server
-	// that shares the storage: all of it is in memory while it is stored.
+	// copyPause is how old a stored copy is before it is replaced, also by another server that
+	// shares the storage: storing it holds all of it in memory.
 	copyPause = time.Minute
-	// copyShare is how many times as long as making a copy the pause is that follows it.
+	// copyShare is how many times the duration of making a copy passes before the next copy.
 	copyShare = 100
-	// lastCopy is how long after the end of a configuration copies may be stored.
+	// lastCopy is how long after the end of a configuration copies may still be stored.
 	lastCopy = 10 * time.Second
 )
 
-// copyVersion is the version of rules that come from a stored copy.
+// copyVersion is the version of rules from a stored copy.
 const copyVersion = "stored copy"
 
-// storedCopy is what is known of the copy in Caddy's storage of a source's rules.
+// storedCopy is the state of a source's copy in Caddy's storage.
 type storedCopy struct {
-	due     chan struct{} // holds a value when other rules serve, perhaps
-	storing turn          // held by the one who stores it
+	due     chan struct{} // holds a value when the rules may have changed
+	storing turn          // held while the copy is stored
 	version string        // of what has been stored last
 }
 
-// outlive lets copies be stored for a while when the configuration has ended.
+// outlive lets copies be stored for a while after the configuration has ended.
 func (rs *Ruleset) outlive() {
 	lasting, end := context.WithCancel(context.WithoutCancel(rs.Context))
 	context.AfterFunc(rs.Context, func() { time.AfterFunc(lastCopy, end) })
 	rs.lasting = lasting
 }
 
-// copying is the storing of copies of a source's rules.
+// copying stores copies of a source's rules.
 type copying struct {
 	rs  *Ruleset
-	i   int    // the source's place
+	i   int    // the source's index
 	key string // of the copy in Caddy's storage
 }
 
-// run keeps the copy up to date until the configuration ends. What is left then is stored by who
-// follows the source next, or by storeLastCopies.
+// run keeps the copy up to date until the configuration ends. The next follower of the source, or
+// storeLastCopies, stores what is left then.
 func (c copying) run() {
 	ctx, due := c.rs.Context, c.rs.shared.copies[c.i].due
 	for raise(due); ; {
@@ -62,7 +62,7 @@ func (c copying) run() {
 			return
 		case <-due:
 		}
-		// at random, so that of several servers one stores it and the others see that
+		// random, so that one of several servers stores it and the others see that
 		for left := c.rest(); left > 0 && ctx.Err() == nil; left = c.rest() {
 			wait(ctx, left+rand.N(copyPause/4))
 		}
@@ -77,14 +77,14 @@ func (c copying) run() {
 	}
 }
 
-// rest returns how long the copy is still left as it is: no longer than copyPause, where the
-// storage's clock is ahead.
+// rest returns how long the copy stays as it is: at most copyPause, if the storage's clock is
+// ahead.
 func (c copying) rest() time.Duration {
 	stored := copyTime(c.rs.lasting, c.rs.Context.Storage(), c.key)
 	return min(copyPause, time.Until(stored.Add(copyPause)))
 }
 
-// storeLastCopies stores what is left to be stored when nobody follows the sources any more.
+// storeLastCopies stores the remaining copies when nobody follows the sources any more.
 func (rs *Ruleset) storeLastCopies() {
 	stored := make(chan struct{})
 	go func() {
@@ -101,7 +101,7 @@ func (rs *Ruleset) storeLastCopies() {
 	}
 }
 
-// copyKeyOf returns where a copy of a source's rules is stored, "" where none is.
+// copyKeyOf returns the storage key of a source's copy, or "" if it has none.
 func copyKeyOf(from source.Source) string {
 	if reach := source.ReachOf(from); reach != nil {
 		return reach.CopyKey
@@ -109,7 +109,7 @@ func copyKeyOf(from source.Source) string {
 	return ""
 }
 
-// copyTime returns when a copy was stored, or zero where the storage does not know.
+// copyTime returns when a copy was stored, or zero if the storage does not know.
 func copyTime(ctx context.Context, storage certmagic.Storage, key string) time.Time {
 	info, err := storage.Stat(ctx, key)
 	if err != nil {
@@ -118,7 +118,7 @@ func copyTime(ctx context.Context, storage certmagic.Storage, key string) time.T
 	return info.Modified
 }
 
-// store stores the rules that serve, and reports whether they are stored.
+// store stores the rules that serve, and reports whether it succeeded.
 func (c copying) store() (isStored bool) {
 	err := c.tryToStore()
 	if err != nil {
@@ -128,7 +128,7 @@ func (c copying) store() (isStored bool) {
 	return err == nil
 }
 
-// tryToStore stores them, unless they are what has been stored last.
+// tryToStore stores the rules, unless they are what was stored last.
 func (c copying) tryToStore() error {
 	copied := c.rs.shared.copies[c.i]
 	copied.storing.Lock()
@@ -175,7 +175,7 @@ func (c *counter) Write(p []byte) (int, error) {
 
 var _ io.Writer = (*counter)(nil)
 
-// withCopies returns sources of which stored copies stand in for those that cannot be read.
+// withCopies returns sources in which stored copies replace those that cannot be read.
 func (rs *Ruleset) withCopies(sources []source.Source) (with []source.Source, found bool) {
 	with = slices.Clone(sources)
 	for i, from := range sources {

@@ -13,19 +13,19 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// candidate is a ruleset on its way to serve in the place of another.
+// candidate is a ruleset that is to replace the one that serves.
 type candidate struct {
 	*Loaded
 	difference resolver.Difference
 	fresh      []lint.Warning // those that what serves does not have
-	read       []int          // the sources that have been read for it
-	// changes make the rules that serve those of the candidate, if they are all that is other.
+	read       []int          // the sources that were read for it
+	// changes lead from the rules that serve to those of the candidate, if nothing else differs.
 	changes  []resolver.RuleChange
 	isByThem bool
 	wrong    []error // why sources cannot be read, by source
 }
 
-// newCandidate returns a candidate that goes on from what has been read of the sources before.
+// newCandidate returns a candidate that keeps what was read of the sources before.
 func newCandidate(from *Loaded, sources int) *candidate {
 	next := &candidate{Loaded: &Loaded{
 		Ruleset:  from.Ruleset,
@@ -40,8 +40,7 @@ func newCandidate(from *Loaded, sources int) *candidate {
 	return next
 }
 
-// noteReading takes down what a source has said beside its rules, whose version is empty where it
-// has failed.
+// noteReading records the version and the remarks of a source; an empty version if it failed.
 func (c *candidate) noteReading(from source.Source, i int, version string) {
 	c.versions[i] = version
 	remarks := source.RemarksOf(from)
@@ -49,27 +48,27 @@ func (c *candidate) noteReading(from source.Source, i int, version string) {
 	c.noteRead(i)
 }
 
-// noteRead takes down that a source has been read or written.
+// noteRead records that a source was read or written.
 func (c *candidate) noteRead(i int) {
 	if !slices.Contains(c.read, i) {
 		c.read = append(c.read, i)
 	}
 }
 
-// derive makes a candidate of the ruleset that serves, by what there is to read of the sources and
-// by the edit. The error tells all that is wrong. What is read becomes a part of work, so that it
-// can be left to others.
-func (l *loading) derive(work []unread) (*candidate, error) {
+// derive makes a candidate from the ruleset that serves, the pending reads in work, and the edit.
+// The error lists all that is wrong. Whatever derive finds to read is added to work, so that it can
+// be left to the next load.
+func (l *loading) derive(work []pending) (*candidate, error) {
 	l.work, l.serving = work, l.rs.Serving()
 	err := retryWhileWritten(l.ctx, func() error {
 		err := l.deriveOnce()
-		if l.isEmptiedByKey() { // whether it may be decides who reads all of it
+		if l.isEmptiedByKey() { // a whole read decides whether it may be empty
 			err = l.deriveOnce()
 		}
 		return err
 	})
 	if errors.Is(err, resolver.ErrMostChanged) {
-		for i := range work { // who polls a source would take what is read now for known
+		for i := range work { // a poll would consider known what is read now
 			if _, byKey := source.ByKey(l.sources[i]); !byKey {
 				work[i].isStale, work[i].isWhole = true, true
 			}
@@ -87,34 +86,31 @@ func (l *loading) derive(work []unread) (*candidate, error) {
 	return l.next, err
 }
 
-// deriveOnce is derive where no source is being written. What is wrong in one stage keeps no later
-// one from telling what is wrong there.
+// deriveOnce is derive without the retries for a source that is being written. An error of one
+// stage does not keep later stages from reporting theirs.
 func (l *loading) deriveOnce() error {
 	l.next, l.whole = newCandidate(l.serving, len(l.sources)), nil
 	return errors.Join(
-		l.readKeys(),    // which says what is to be read as a whole
-		l.nameKeys(),    // as in one change two spellings are one key
-		l.placeEdit(),   // behind what sources hold by now
-		l.makeChanges(), // all at once, as only together they may be right
-		l.readWhole(),   // past the rules with the changes made, as most are as they were
+		l.readKeys(),    // which finds what has to be read as a whole
+		l.nameKeys(),    // because two spellings are one key in a change
+		l.placeEdit(),   // after what the sources hold now
+		l.makeChanges(), // all at once, as they may be valid only together
+		l.readWhole(),   // compared with the changed rules, as most are equal
 	)
 }
 
-// nameKeys lets each change name the key of the rule that it is of.
+// nameKeys sets the key of each change to that of its rule.
 func (l *loading) nameKeys() (err error) {
 	l.next.changes, err = l.serving.Ruleset.BySpelling(l.next.changes)
 	return err
 }
 
-// placeEdit adds the edit to the changes, unless it is made while its source is read as a whole.
+// placeEdit adds the edit to the changes, unless its source is read as a whole.
 func (l *loading) placeEdit() error {
 	e := l.edit
-	if !e.isOne() {
-		return nil
-	}
 	e.findIn(l.serving.Ruleset, l.next.changes)
 	if !slices.Contains(l.whole, e.at) {
-		l.next.changes = append(l.next.changes, e.change())
+		l.next.changes = append(l.next.changes, e.changes()...)
 	}
 	return nil
 }
@@ -147,15 +143,15 @@ func (c *candidate) compareWith(serving *Loaded) {
 	c.fresh = c.Warnings.Since(serving.Warnings)
 }
 
-// readWhole reads whole sources past the rules of the candidate.
+// readWhole reads whole sources and compares them with the rules of the candidate.
 func (l *loading) readWhole() error {
 	next := l.next
 	if next.isByThem = len(l.whole) == 0; next.isByThem {
 		return nil
 	}
 	if isLarge(next.Ruleset) {
-		// else what requests leave behind could grow meanwhile: at a swap of a million rules memory grows
-		// by 60 MiB, and by 125 without this
+		// Else garbage of requests would add up meanwhile: a swap of a million rules grows memory
+		// by 60 MiB, and by 125 without this.
 		runtime.GC()
 	}
 	r := next.Ruleset.Reread()
@@ -182,7 +178,7 @@ func (l *loading) readWarnings() map[int][]lint.Warning {
 	return read
 }
 
-// duplicates reads the whole sources once more, to tell which keys stand twice, and where.
+// duplicates reads the whole sources once more, to report which keys stand twice, and where.
 func (l *loading) duplicates() error {
 	compiler, err := resolver.NewCompiler(l.rs.Options)
 	if err != nil {
@@ -192,12 +188,12 @@ func (l *loading) duplicates() error {
 	inSources := l.readSources(to, l.whole)
 	_, inRules := compiler.Compile()
 	if !errors.Is(inRules, resolver.ErrDuplicateKey) {
-		inRules = source.ErrBeingWritten // as it was another one a moment ago
+		inRules = source.ErrBeingWritten // as it differed a moment ago
 	}
 	return errors.Join(inSources, inRules)
 }
 
-// readKeys reads what may have changed of sources that are read by key.
+// readKeys reads the pending keys of sources that are read by key.
 func (l *loading) readKeys() error {
 	var errs []error
 	for i := range l.work {
@@ -215,7 +211,7 @@ func (l *loading) readKeys() error {
 		changes, err := what.read(l.ctx, changing, i+1)
 		if err != nil {
 			next.wrong[i] = err
-			errs = append(errs, unreadError{l.sources[i], err})
+			errs = append(errs, readError{l.sources[i], err})
 			continue
 		}
 		changes = otherThan(l.rs.Serving().Ruleset, changes)
@@ -227,8 +223,8 @@ func (l *loading) readKeys() error {
 	return errors.Join(errs...)
 }
 
-// read returns the changes that the keys may be of, of the n-th source.
-func (u *unread) read(
+// read returns the changes of the pending keys of the n-th source.
+func (u *pending) read(
 	ctx context.Context, from source.Changing, n int,
 ) (changes []resolver.RuleChange, err error) {
 	set := func(rule resolver.Rule) {
@@ -241,8 +237,8 @@ func (u *unread) read(
 	return changes, err
 }
 
-// isEmptiedByKey reports whether keys that have been read leave a source without rules, which is to
-// be read as a whole then.
+// isEmptiedByKey reports whether the keys that were read leave a source without rules. Such a
+// source is read as a whole.
 func (l *loading) isEmptiedByKey() (is bool) {
 	for i := range l.work {
 		what := &l.work[i]
@@ -255,7 +251,7 @@ func (l *loading) isEmptiedByKey() (is bool) {
 	return is
 }
 
-// complete completes what is known of rules that are to serve.
+// complete sets what is derived from the ruleset before it serves.
 func (l *Loaded) complete() {
 	l.Digest = l.Ruleset.Digest()
 	l.broken.count, l.broken.first = lint.Broken(l.Ruleset, nil, toldBroken)

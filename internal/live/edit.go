@@ -13,15 +13,12 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// Edit is a change of one rule of a live ruleset, on its way into the first source that can be
-// written to.
+// Edit is a list of changes of a live ruleset, on their way into the first source that can be
+// written to. They are made together or not at all.
 type Edit struct {
-	Key  string
-	Rule *resolver.Rule // nil to remove it; its key gets the spelling that it has there
-	// If, if not nil, is told the key's rule, wherever it stands, nil for none. IfRules is told the
-	// digest of the rules that serve, and then the sources have to hold these. An error of one of
-	// them refuses the edit.
-	If      func(now *resolver.Rule) error
+	Changes []Change
+	// IfRules, if not nil, is told the digest of the rules that serve, and then the sources have to
+	// hold these. Its error refuses the edit.
 	IfRules func(digest string) error
 	// Confirm, if not nil, is told what the edit does before anything is written, each time that it
 	// is derived. Its error is that of [Ruleset.Apply], and leaves everything as it is. Others who
@@ -29,6 +26,15 @@ type Edit struct {
 	Confirm func(*Effects) error
 	Remote  string // who edits, by address
 	User    string // who edits, by name; empty where that is not known
+}
+
+// Change is a change of one rule.
+type Change struct {
+	Key  string
+	Rule *resolver.Rule // nil to remove it; its key gets the spelling that it has there
+	// If, if not nil, is told the key's rule, wherever it stands, nil for none. Its error refuses the
+	// edit.
+	If func(now *resolver.Rule) error
 }
 
 // user names who edits in the log, if that is known.
@@ -40,16 +46,13 @@ func (e *Edit) user() zap.Field {
 }
 
 // Apply derives the rules with an edit from those that serve and validates them like a reload,
-// writes the edit to the source, and swaps them in. It returns what the rule was there, nil for
-// none. A refused edit, a [Refusal], writes nothing.
-func (rs *Ruleset) Apply(ctx context.Context, edit *Edit) (was *resolver.Rule, err error) {
+// writes the edit to the source, and swaps them in. It returns what the rule of each change was
+// there, nil for none. A refused edit, a [Refusal], writes nothing.
+func (rs *Ruleset) Apply(ctx context.Context, edit *Edit) (was []*resolver.Rule, err error) {
 	err = rs.alone(func() error {
 		e, err := rs.begin(ctx, edit)
 		if err == nil {
-			err = e.apply()
-		}
-		if err == nil {
-			was = e.old
+			was, err = e.apply()
 		}
 		return err
 	})

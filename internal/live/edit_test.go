@@ -44,11 +44,9 @@ func refused(err error) error {
 }
 
 func TestAClientThatHasGoneCostsNoLoad(t *testing.T) {
-	rule := resolver.Rule{Key: "a", Value: "https://a.example"}
 	for name, ask := range map[string]func(context.Context, *Ruleset) error{
 		"an edit": func(ctx context.Context, rs *Ruleset) error {
-			_, err := rs.Apply(ctx, &Edit{Key: "a", Rule: &rule})
-			return err
+			return rs.apply(ctx, "a", "https://a.example")
 		},
 		"a reload": func(ctx context.Context, rs *Ruleset) error {
 			rs.Reload(ctx)
@@ -142,7 +140,7 @@ func TestAnEditIsTriedAgainForAsLongAsItWaitsForALock(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				e := &Edit{Key: "a", Rule: &resolver.Rule{Key: "a", Value: "/b"}}
+				e := edit("a", "/b")
 				if tt.isOfRules {
 					e.IfRules = func(string) error { return nil }
 				}
@@ -256,7 +254,7 @@ func TestAnEditIsMadeOfWhatTheSourceHoldsMeanwhile(t *testing.T) {
 				s := new(rewritingSource)
 				s.set("a", one)
 				rs, _ := serve(t, Config{Sources: []source.Source{s}})
-				e := &Edit{Key: "a", Rule: &resolver.Rule{Key: "a", Value: three}}
+				e := edit("a", three)
 				if tt.isOfRules {
 					e.IfRules = func(string) error { return nil }
 				}
@@ -339,3 +337,89 @@ func (s *gone) Edit(ctx context.Context, version string, edit rulefile.Edit) (st
 }
 
 func (s *gone) Reach() *source.Reachability { return &s.reach }
+
+func TestChangesOfSeveralKeysAreMadeTogether(t *testing.T) {
+	whole, byKey := new(rewritingSource), new(changingSource)
+	for name, tt := range map[string]struct {
+		from source.Source
+		of   *plainSource
+	}{
+		"of a source that is read as a whole": {whole, &whole.plainSource},
+		"of a source that is read by key":     {byKey, &byKey.plainSource},
+	} {
+		for moment, meanwhile := range map[string][]string{
+			"as it serves":                   nil,
+			"as it has become at two keys":   {"%61", two, "b", one, "c", two},
+			"as it is mended by all of it":   {"%61", "bad", "b", "/b", "c", one},
+			"as it has become at other keys": {"%61", one, "b", one, "c", one, "d", one},
+		} {
+			t.Run(name+", "+moment, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					tt.of.set("%61", one, "b", one, "c", one)
+					rs, logs := serve(t, Config{Sources: []source.Source{tt.from}})
+					synctest.Wait()
+					if meanwhile != nil {
+						tt.of.set(meanwhile...)
+					}
+					version := tt.of.version
+					// each of them is a loop, or leads nowhere, without the others
+					e := edit("a", "/b", "b", "/new", "c", "", "new", three)
+					was, err := rs.Apply(t.Context(), e)
+					if err != nil {
+						t.Fatal(err)
+					}
+					rs.wantServed(t, "a", three, "b", three, "c", "pass", "new", three)
+					if len(was) != 4 || was[0].Key != "%61" || was[1].Key != "b" || was[3] != nil {
+						t.Errorf("it tells that there were %v", was)
+					}
+					if tt.of.version != version+1 || logs.FilterMessage("rules swapped").Len() != 1 {
+						t.Errorf("version %d, records %v", tt.of.version, logs.All())
+					}
+					edited := logs.FilterMessage("rule edited").All()
+					if len(edited) != 1 || edited[0].ContextMap()["keys"] != int64(4) {
+						t.Errorf("the records are %v", edited)
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestAllThatIsWrongWithChangesOfSeveralKeysIsTold(t *testing.T) {
+	for name, tt := range map[string]struct {
+		edit   *Edit
+		reason Reason
+		want   []string
+	}{
+		"where they stand": {edit("x", "", "inline", two, "a", two, "y", ""), NoRule,
+			[]string{`no rule for the key "x"`, `"inline" is an inline`, `no rule for the key "y"`}},
+		"what they require": {edit("a", two, "b", two).onlyIf(isStill(two)), Changed,
+			[]string{errOther.Error()}},
+		"two changes of one key": {edit("a", two, "%61", "", "b", one, "b", two), Invalid,
+			[]string{`the key "a" and another one of "%61"`, `the key "b" and another one of "b"`}},
+		"what they say": {edit("a", "nowhere", "b", two, "c", "nothing"), Invalid,
+			[]string{`key "a"`, `key "c"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := new(rewritingSource)
+				s.set("a", one, "b", one)
+				inline := []resolver.Rule{{Key: "inline", Value: "/inline.html"}}
+				rs, _ := serve(t, Config{Sources: []source.Source{s}, Rules: inline})
+				_, err := rs.Apply(t.Context(), tt.edit)
+				if reasonOf(err) != tt.reason {
+					t.Fatalf("it is refused with %v", err)
+				}
+				for _, want := range tt.want {
+					if !strings.Contains(err.Error(), want) {
+						t.Errorf("nothing of %s in %v", want, err)
+					}
+				}
+				rs.wantServed(t, "a", one, "b", one)
+				if s.version != 1 {
+					t.Error("it is written")
+				}
+			})
+		})
+	}
+}

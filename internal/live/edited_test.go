@@ -51,7 +51,8 @@ func TestWhatServesAfterAnEditIsWhatAStartServes(t *testing.T) {
 			t.Run(name+" "+rule.Key, func(t *testing.T) {
 				file := fileOf(t, name, content)
 				rs, _ := serve(t, Config{Sources: []source.Source{file}})
-				if _, err := rs.Apply(t.Context(), &Edit{Key: rule.Key, Rule: &rule}); err != nil {
+				e := &Edit{Changes: []Change{{Key: rule.Key, Rule: &rule}}}
+				if _, err := rs.Apply(t.Context(), e); err != nil {
 					t.Fatal(err)
 				}
 				fresh := New(Config{Sources: []source.Source{provisioned(t, file.Path)}})

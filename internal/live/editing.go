@@ -22,17 +22,20 @@ import (
 // editing is an attempt to make an edit, while nobody else loads rules, or none: loads have that.
 type editing struct {
 	*Edit
-	rs   *Ruleset
-	ctx  context.Context       // of who edits
-	into source.Writable       // nil for no edit
-	at   int                   // its place among the sources
-	rule *resolver.Rule        // as its source will have it, nil to remove it
-	same func(key string) bool // whether a key is the edit's, perhaps in another spelling
+	rs    *Ruleset
+	ctx   context.Context // of who edits
+	into  source.Writable // nil for no edit
+	at    int             // its place among the sources
+	keys  []*keyEdit
+	byKey map[string]*keyEdit // by canonical key
+}
 
+// keyEdit is a change, and what it finds.
+type keyEdit struct {
+	Change
 	// stands are the rules that sources have for the key, nil for none; 0 is the configuration itself.
 	stands []*resolver.Rule
-	old    *resolver.Rule // what it is in the source that the edit goes into
-	// isTwice tells that the key has two rules there, so that it is rejected.
+	// isTwice tells that the key has two rules in the edited source, so that it is rejected.
 	isTwice bool
 }
 
@@ -42,51 +45,62 @@ func (rs *Ruleset) newEditing(ctx context.Context, edit *Edit) (*editing, error)
 	if err != nil {
 		return nil, err
 	}
-	e := &editing{Edit: edit, rs: rs, ctx: ctx, into: into, at: at}
-	if edit.Rule != nil {
-		rule := *edit.Rule
-		e.rule = &rule
+	e := &editing{Edit: edit, rs: rs, ctx: ctx, into: into, at: at, byKey: map[string]*keyEdit{}}
+	var refusals []error
+	for _, change := range edit.Changes {
+		if other := e.of(change.Key); other != nil {
+			refusals = append(refusals, refuse(Invalid, "the edit has a change of the key %q and another "+
+				"one of %q, which is the same; leave one of them out", other.Key, change.Key))
+		}
+		k := &keyEdit{Change: change, stands: make([]*resolver.Rule, len(rs.Sources)+1)}
+		e.keys = append(e.keys, k)
+		e.byKey[resolver.CanonicalKey(change.Key, rs.Options.FoldCase)] = k
 	}
-	canonical := resolver.CanonicalKey(edit.Key, rs.Options.FoldCase)
-	e.same = func(other string) bool {
-		return resolver.CanonicalKey(other, rs.Options.FoldCase) == canonical
-	}
-	return e, nil
+	return e, refuseAll(refusals)
 }
 
-// noEdit is the attempt of a load of so many sources.
-func noEdit(sources int) *editing {
-	return &editing{
-		at: -1, same: func(string) bool { return false }, stands: make([]*resolver.Rule, sources+1),
+// of returns the change of a key in any spelling, nil for none.
+func (e *editing) of(key string) *keyEdit {
+	if e.byKey == nil {
+		return nil
 	}
+	return e.byKey[resolver.CanonicalKey(key, e.rs.Options.FoldCase)]
 }
-
-// isOne reports whether there is an edit.
-func (e *editing) isOne() bool { return e.into != nil }
 
 // apply makes the edit, and swaps in what comes of it.
-func (e *editing) apply() error {
+func (e *editing) apply() (was []*resolver.Rule, err error) {
 	rs := e.rs
 	before := rs.Serving().Digest
 	next, err := e.tryAndWriteInTime()
 	if err != nil {
-		return e.refused(err)
+		return nil, e.refused(err)
 	}
-	rs.logger.Info("rule edited",
-		zap.String("name", rs.Name), zap.String("remote", e.Remote), e.user(),
-		zap.String("key", e.Key), zap.Stringer("source", e.into),
-		zap.String("was", RuleText(e.old)), zap.String("is", RuleText(e.rule)),
-		zap.String("old_digest", before))
+	for _, k := range e.keys {
+		was = append(was, k.stands[e.at+1])
+	}
+	rs.logger.Info("rule edited", append(e.logged(), zap.String("name", rs.Name),
+		zap.String("remote", e.Remote), e.user(), zap.Stringer("source", e.into),
+		zap.String("old_digest", before))...)
 	if next != nil {
 		rs.swap(next)
-		return nil
+		return was, nil
 	}
-	rs.loadAlone()
+	rs.loadStale()
 	if err := rs.LastError(); err != nil {
-		return refuse(NotEditable,
+		return nil, refuse(NotEditable,
 			"the edit is written, but what the sources hold now is rejected: %w", err)
 	}
-	return nil
+	return was, nil
+}
+
+// logged returns what the log says of the changes: of several it names keys with the swap.
+func (e *editing) logged() []zap.Field {
+	if len(e.keys) != 1 {
+		return []zap.Field{zap.Int("keys", len(e.keys))}
+	}
+	k := e.keys[0]
+	return []zap.Field{zap.String("key", k.Key), zap.String("was", RuleText(k.stands[e.at+1])),
+		zap.String("is", RuleText(k.Rule))}
 }
 
 // An edit that makes no condition is tried again where others write to the source, too, for as long
@@ -112,10 +126,10 @@ var errReadAnew = refuse(Changed,
 // serve then, nil if the source has to be read for that.
 func (e *editing) tryAndWriteInTime() (*candidate, error) {
 	if e.rs.LastError() == nil { // else the sources hold something else for certain
-		next, err := e.tryAndWrite(make([]unread, len(e.rs.Sources)))
+		next, err := e.tryAndWrite(make([]pending, len(e.rs.Sources)))
 		isChanged := errors.Is(err, source.ErrChanged)
 		if isChanged && e.IfRules != nil {
-			e.leaveToRead(unreadKeys(e.inFile().Key))
+			e.leaveToRead(pendingKeys(keysOf(e.changes())...))
 			return nil, errReadAnew
 		}
 		if !isChanged && !isRefusal(err) {
@@ -124,8 +138,8 @@ func (e *editing) tryAndWriteInTime() (*candidate, error) {
 	}
 	end := time.Now().Add(editTime)
 	for wait := firstEditWait; ; wait = min(2*wait, longestEditWait) {
-		e.leaveToRead(unreadKeys(e.inFile().Key))
-		next, err := e.tryAndWrite(e.rs.shared.backlog.take(len(e.rs.Sources)))
+		e.leaveToRead(pendingKeys(keysOf(e.changes())...))
+		next, err := e.tryAndWrite(e.rs.shared.backlog.takeAll(len(e.rs.Sources)))
 		if e.IfRules != nil || !errors.Is(err, source.ErrChanged) {
 			return next, err
 		}
@@ -141,11 +155,11 @@ func (e *editing) tryAndWriteInTime() (*candidate, error) {
 }
 
 // leaveToRead leaves it to the next load to read something of the edited source.
-func (e *editing) leaveToRead(what unread) { e.rs.shared.backlog.add(e.at, what) }
+func (e *editing) leaveToRead(what pending) { e.rs.shared.backlog.add(e.at, what) }
 
 // tryAndWrite makes the edit of what serves and of what there is to read of the sources, if the
 // rules are good with it.
-func (e *editing) tryAndWrite(work []unread) (*candidate, error) {
+func (e *editing) tryAndWrite(work []pending) (*candidate, error) {
 	next, err := e.derive(work)
 	isRead := false
 	if err = e.validate(next, err); err == nil {
@@ -155,14 +169,14 @@ func (e *editing) tryAndWrite(work []unread) (*candidate, error) {
 		isRead, err = e.write(next)
 	}
 	if err != nil || !isRead {
-		e.rs.leave(work, next)
+		e.rs.keepPending(work, next)
 		return nil, err
 	}
 	return next, nil
 }
 
 // derive makes the candidate that the edit leads to.
-func (e *editing) derive(work []unread) (*candidate, error) {
+func (e *editing) derive(work []pending) (*candidate, error) {
 	// not in the context of who edits, who may go: no source is to blame for that
 	l := e.rs.newLoading(e.rs.Context, pace.New().Pause)
 	l.edit = e
@@ -173,7 +187,7 @@ func (e *editing) derive(work []unread) (*candidate, error) {
 // then, or else that is to be read.
 func (e *editing) write(next *candidate) (isRead bool, err error) {
 	edit := e.inFile()
-	edit.IsLast = e.rule == nil && !hasRulesOf(next.Ruleset, e.at)
+	edit.IsLast = !hasRulesOf(next.Ruleset, e.at)
 	version, err := e.into.Edit(e.ctx, next.versions[e.at], edit)
 	switch {
 	case errors.Is(err, source.ErrBeingWritten):
@@ -187,7 +201,7 @@ func (e *editing) write(next *candidate) (isRead bool, err error) {
 	if version != "" && slices.EqualFunc(before, next.remarks[e.at], isSame) {
 		return true, nil
 	}
-	e.leaveToRead(unread{isStale: true, isWhole: true})
+	e.leaveToRead(pending{isStale: true, isWhole: true})
 	if !hasRulesOf(next.Ruleset, e.at) {
 		e.rs.shared.emptied = e.at + 1
 	}
@@ -206,10 +220,10 @@ func (e *editing) validate(next *candidate, wrong error) error {
 		return refuse(Unavailable, "the rules cannot be read: %w",
 			printable.Shorten(wrong))
 	}
-	if _, isUnread := errors.AsType[unreadError](wrong); isUnread {
+	if _, isUnreadable := errors.AsType[readError](wrong); isUnreadable {
 		return refuse(Invalid, "%w", printable.Shorten(wrong))
 	}
-	if inPlace := cmp.Or(e.check(), e.placeProblem()); inPlace != nil {
+	if inPlace := e.inPlace(); inPlace != nil {
 		return inPlace // which is the reason for everything else that is wrong
 	}
 	if wrong != nil {
@@ -224,23 +238,41 @@ func (e *editing) validate(next *candidate, wrong error) error {
 	return nil
 }
 
-// placeProblem says why the key's rule cannot be edited where it stands.
-func (e *editing) placeProblem() error {
-	removes := e.rule == nil
-	found := slices.IndexFunc(e.stands, isRule) - 1 // of the sources, as an index
+// inPlace says why changes are refused by what stands at their keys.
+func (e *editing) inPlace() error {
+	var refusals []error
+	for _, k := range e.keys {
+		if err := e.inPlaceOf(k); err != nil {
+			refusals = append(refusals, err)
+		}
+	}
+	return refuseAll(refusals)
+}
+
+// inPlaceOf says why a key's rule is not what the change requires, or cannot be edited where it
+// stands.
+func (e *editing) inPlaceOf(k *keyEdit) error {
+	removes := k.Rule == nil
+	isRule := func(rule *resolver.Rule) bool { return rule != nil }
+	found := slices.IndexFunc(k.stands, isRule) - 1 // of the sources, as an index
+	if k.If != nil {
+		if err := k.If(cmp.Or(k.stands...)); err != nil {
+			return &Refusal{Changed, err}
+		}
+	}
 	switch {
 	case found < -1 && removes:
-		return refuse(NoRule, "there is no rule for the key %q", e.Key)
+		return refuse(NoRule, "there is no rule for the key %q", k.Key)
 	case found == -1:
 		return refuse(NotEditable, "the rule for the key %q is an inline rule, which cannot be "+
-			"edited; change Caddy's configuration", e.Key)
-	case found >= 0 && (found < e.at || removes && e.old == nil):
+			"edited; change Caddy's configuration", k.Key)
+	case found >= 0 && (found < e.at || removes && k.stands[e.at+1] == nil):
 		return refuse(NotEditable,
-			"the rule for the key %q stands in source %s, and edits go into %s; change it there", e.Key,
+			"the rule for the key %q stands in source %s, and edits go into %s; change it there", k.Key,
 			e.rs.Sources[found], e.rs.Sources[e.at])
-	case e.isTwice:
+	case k.isTwice:
 		return refuse(NotEditable, "source %s has two rules for the key %q, perhaps in two "+
-			"spellings; remove one of them there", e.rs.Sources[e.at], e.Key)
+			"spellings; remove one of them there", e.rs.Sources[e.at], k.Key)
 	}
 	return nil
 }
@@ -250,14 +282,14 @@ func (e *editing) placeProblem() error {
 // confirmed.
 func (e *editing) refused(err error) error {
 	if refusal, is := errors.AsType[*unconfirmed](err); is {
-		e.rs.loadAlone()
+		e.rs.loadStale()
 		return refusal.reason
 	}
 	refusal, isKnown := refusalOf(err)
 	if !isKnown {
-		e.leaveToRead(unread{isStale: true, isWhole: true}) // it may be out
+		e.leaveToRead(pending{isStale: true, isWhole: true}) // it may be out
 	}
-	e.rs.loadAlone()
+	e.rs.loadStale()
 	if last := e.rs.LastError(); !isKnown && last != nil && e.rs.hasOutage() {
 		return refuse(Unavailable, "the rules cannot be read: %w", last)
 	}
@@ -266,91 +298,98 @@ func (e *editing) refused(err error) error {
 
 // inFile returns the edit in terms of files.
 func (e *editing) inFile() rulefile.Edit {
-	edit := rulefile.Edit{Key: e.Key, Rule: e.rule, Was: e.old, DefaultStatus: e.rs.Options.Status}
-	if e.old != nil {
-		edit.Key = e.old.Key
-	} else if e.rule != nil {
-		edit.Key = e.rule.Key
+	edit := rulefile.Edit{DefaultStatus: e.rs.Options.Status}
+	for i, change := range e.changes() {
+		if change.Rule != nil {
+			change.Rule.Position = resolver.Position{}
+		}
+		edit.Changes = append(edit.Changes,
+			rulefile.Change{Key: change.Key, Rule: change.Rule, Was: e.keys[i].stands[e.at+1]})
 	}
 	return edit
 }
 
-// findIn finds the rules of the key in a ruleset, and in changes that have still to be made.
+// findIn finds the rules of the keys in a ruleset, and in changes that have still to be made.
 func (e *editing) findIn(ruleset *resolver.Ruleset, changes []resolver.RuleChange) {
-	e.stands, e.old = nil, nil
-	for n := range len(e.rs.Sources) + 1 {
-		rule, found := ruleset.RuleOf(n, e.Key)
-		for _, change := range changes {
-			if change.Source == n && e.same(change.Key) {
-				if found = change.Rule != nil; found {
-					rule = *change.Rule
-				}
+	for _, k := range e.keys {
+		for n := range k.stands {
+			if rule, found := ruleset.RuleOf(n, k.Key); found {
+				k.stands[n] = &rule
+			} else {
+				k.stands[n] = nil
 			}
 		}
-		var standing *resolver.Rule
-		if found {
-			standing = &rule
-		}
-		e.stands = append(e.stands, standing)
 	}
-	e.old = e.stands[e.at+1]
+	for _, change := range changes {
+		if k := e.of(change.Key); k != nil {
+			k.stands[change.Source] = change.Rule
+		}
+	}
 }
 
-// change returns the edit as a change of the rules.
-func (e *editing) change() resolver.RuleChange {
-	change := resolver.RuleChange{Source: e.at + 1, Key: e.Key}
-	if e.rule == nil {
-		return change
+// changes returns the edit as changes of the rules.
+func (e *editing) changes() (changes []resolver.RuleChange) {
+	for _, k := range e.keys {
+		changes = append(changes, e.change(k))
 	}
+	return changes
+}
+
+// change returns the change of a key, which is spelled as the edited source has it.
+func (e *editing) change(k *keyEdit) resolver.RuleChange {
+	change := resolver.RuleChange{Source: e.at + 1, Key: k.Key}
 	at := resolver.Position{Source: e.into.String()}
-	if e.old != nil {
-		e.rule.Key, at = e.old.Key, e.old.Position // as its author spells it
+	if old := k.stands[e.at+1]; old != nil {
+		change.Key, at = old.Key, old.Position
+	} else if k.Rule != nil {
+		change.Key = k.Rule.Key
 	}
-	rule := *e.rule
-	rule.Position = at
-	change.Rule = &rule
+	if k.Rule != nil {
+		rule := *k.Rule
+		rule.Key, rule.Position = change.Key, at
+		change.Rule = &rule
+	}
 	return change
 }
 
 // beginSource tells that all rules of a source will be passed to replace.
 func (e *editing) beginSource(i int) {
-	e.stands[i+1] = nil
-	if i == e.at {
-		e.old, e.isTwice = nil, false
+	for _, k := range e.keys {
+		k.stands[i+1] = nil
+		k.isTwice = k.isTwice && i != e.at
 	}
 }
 
 // replace takes in a rule that was read from a source. It returns the rule that takes its place,
 // and whether there is one.
 func (e *editing) replace(from int, rule resolver.Rule) (resolver.Rule, bool) {
-	if !e.same(rule.Key) {
+	k := e.of(rule.Key)
+	if k == nil {
 		return rule, true
 	}
-	isFirst := e.stands[from+1] == nil
+	isFirst := k.stands[from+1] == nil
 	if isFirst {
 		standing := rule // so that not every rule that comes by here moves to the heap
 		standing.Key, standing.Value = strings.Clone(rule.Key), strings.Clone(rule.Value)
 		standing.Note = strings.Clone(rule.Note)
-		e.stands[from+1] = &standing
+		k.stands[from+1] = &standing
 	}
 	if from != e.at {
 		return rule, true
 	}
-	e.old, e.isTwice = e.stands[from+1], !isFirst
-	if e.rule == nil {
+	k.isTwice = !isFirst
+	if k.Rule == nil {
 		return rule, false
 	}
-	e.rule.Key = e.old.Key // as its author spells it
-	edited := *e.rule
-	edited.Position = rule.Position
-	return edited, true
+	return *e.change(k).Rule, true
 }
 
-// added returns the rule that the edit adds to a source which has been read to its end, if it adds
-// one.
-func (e *editing) added(i int) (resolver.Rule, bool) {
-	if i != e.at || e.rule == nil || e.old != nil {
-		return resolver.Rule{}, false
+// added returns the rules that the edit adds to a source which has been read to its end.
+func (e *editing) added(i int) (rules []resolver.Rule) {
+	for _, k := range e.keys {
+		if i == e.at && k.Rule != nil && k.stands[i+1] == nil {
+			rules = append(rules, *e.change(k).Rule)
+		}
 	}
-	return *e.change().Rule, true
+	return rules
 }

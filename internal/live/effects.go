@@ -9,26 +9,27 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
-// Effects are what an edit does to clients.
+// Effects are what an edit changes for clients.
 type Effects struct {
-	// Own is what changes for the clients of the edited key, nil for nothing.
-	Own *resolver.Change
-	// Others are the first changes for clients of other keys, by key, and Count is how many there are.
+	// Own is what changes for clients of the edited keys, sorted by key.
+	Own []resolver.Change
+	// Others are the first changes for clients of other keys, sorted by key; Count is how many
+	// there are.
 	Others []resolver.Change
 	Count  int
-	// Warnings are those that there were not before.
+	// Warnings are the new warnings.
 	Warnings []lint.Warning
-	// Digest is that of the rules as they would be.
+	// Digest is the digest of the resulting rules.
 	Digest string
 }
 
 // namedEffects is how many other keys effects name.
 const namedEffects = 100
 
-// add takes in what changes for the clients of a key.
+// add adds what changes for the clients of a key.
 func (f *Effects) add(change resolver.Change, isOwn bool) {
 	if isOwn {
-		f.Own = &change
+		f.Own = append(f.Own, change)
 		return
 	}
 	f.Count++
@@ -40,28 +41,31 @@ func (f *Effects) add(change resolver.Change, isOwn bool) {
 	}
 }
 
-// effects works out what a candidate changes that has been made for an edit.
+// effects returns what the candidate of an edit changes.
 func (e *editing) effects(next *candidate) *Effects {
 	before := e.rs.Serving().Ruleset
 	f := &Effects{Warnings: e.rs.newWarnings(before, next), Digest: next.Ruleset.Digest()}
-	add := func(change resolver.Change) { f.add(change, e.same(change.Rule.Key)) }
+	add := func(change resolver.Change) { f.add(change, e.of(change.Rule.Key) != nil) }
 	if next.isByThem {
 		next.difference.Results(add)
-	} else { // it is not derived in one step, or not at all
+	} else { // it was not derived in one step
 		resolver.CompareResults(before, next.Ruleset, add)
 	}
+	slices.SortFunc(f.Own, func(a, b resolver.Change) int {
+		return strings.Compare(a.Rule.Key, b.Rule.Key)
+	})
 	return f
 }
 
-// Preview returns what an edit would do, or why it would be refused. It writes nothing, and reads
-// no source.
+// Preview returns what an edit would do, or why it would be refused. It writes nothing and reads no
+// source.
 func (rs *Ruleset) Preview(ctx context.Context, edit *Edit) (f *Effects, err error) {
 	err = rs.alone(func() error {
 		e, err := rs.begin(ctx, edit)
 		if err != nil {
 			return err
 		}
-		next, err := e.derive(make([]unread, len(rs.Sources)))
+		next, err := e.derive(make([]pending, len(rs.Sources)))
 		if err = e.validate(next, err); err == nil {
 			f = e.effects(next)
 		}
@@ -70,18 +74,18 @@ func (rs *Ruleset) Preview(ctx context.Context, edit *Edit) (f *Effects, err err
 	return f, err
 }
 
-// WhyNotEditable returns the refusal of every edit of a key's rule as it serves, nil where there is
-// none.
+// WhyNotEditable returns why every edit of a key's rule is refused as it serves, or nil.
 func (rs *Ruleset) WhyNotEditable(key string) error {
-	e, err := rs.newEditing(context.Background(), &Edit{Key: key, Rule: new(resolver.Rule)})
+	edit := &Edit{Changes: []Change{{Key: key, Rule: new(resolver.Rule)}}}
+	e, err := rs.newEditing(context.Background(), edit)
 	if err != nil {
 		return err
 	}
 	e.findIn(rs.Serving().Ruleset, nil)
-	return e.placeProblem()
+	return e.inPlace()
 }
 
-// confirm asks whether an edit is to be made.
+// confirm asks whether to make the edit.
 func (e *editing) confirm(next *candidate) error {
 	if e.Confirm == nil {
 		return nil
@@ -92,29 +96,8 @@ func (e *editing) confirm(next *candidate) error {
 	return nil
 }
 
-// unconfirmed is that an edit is not to be made. The reason is not unwrapped, as it says nothing of
-// the sources, whatever it is.
+// unconfirmed reports that Confirm refused the edit. It does not unwrap its reason, which must not
+// be taken for an error of a source.
 type unconfirmed struct{ reason error }
 
 func (u *unconfirmed) Error() string { return u.reason.Error() }
-
-// check checks what the edit requires of the key's rule.
-func (e *editing) check() error {
-	if e.If == nil {
-		return nil
-	}
-	if err := e.If(e.serving()); err != nil {
-		return &Refusal{Changed, err}
-	}
-	return nil
-}
-
-// serving returns the rule that serves for the key, nil for none.
-func (e *editing) serving() *resolver.Rule {
-	if at := slices.IndexFunc(e.stands, isRule); at >= 0 {
-		return e.stands[at]
-	}
-	return nil
-}
-
-func isRule(rule *resolver.Rule) bool { return rule != nil }

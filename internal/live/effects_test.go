@@ -15,12 +15,22 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// edit returns an edit that sets the value of a key, or removes it where that is empty.
-func edit(key, value string) *Edit {
-	e := &Edit{Key: key}
-	if value != "" {
-		e.Rule = &resolver.Rule{Key: key, Value: value}
+// edit returns an edit of keys and values, in turn. An empty value removes the key.
+func edit(keysAndValues ...string) *Edit {
+	e := new(Edit)
+	for pair := range slices.Chunk(keysAndValues, 2) {
+		change := Change{Key: pair[0]}
+		if pair[1] != "" {
+			change.Rule = &resolver.Rule{Key: pair[0], Value: pair[1]}
+		}
+		e.Changes = append(e.Changes, change)
 	}
+	return e
+}
+
+// onlyIf lets an edit require something of the rule of its first key.
+func (e *Edit) onlyIf(check func(now *resolver.Rule) error) *Edit {
+	e.Changes[0].If = check
 	return e
 }
 
@@ -58,7 +68,7 @@ func TestAPreviewTellsWhatAnEditDoesAndWritesNothing(t *testing.T) {
 				if told.Count != 3 || !slices.Equal(others, want) {
 					t.Errorf("%d others: %q", told.Count, others)
 				}
-				if told.Own == nil || told.Own.After.Key.Destination != two {
+				if len(told.Own) != 1 || told.Own[0].After.Key.Destination != two {
 					t.Errorf("of itself it tells %v", told.Own)
 				}
 				if err := rs.apply(t.Context(), "base", two); err != nil {
@@ -113,6 +123,7 @@ func TestEffectsAreWhatASwapChanges(t *testing.T) {
 				}
 				for _, e := range []*Edit{
 					edit("base", two), edit("base/1", three), edit("base", "/far"), edit("base/1", ""),
+					edit("base/2", two, "base", three, "base/1", one), edit("base/2", "", "base/1", ""),
 				} {
 					rs.wantEffects(t, e)
 				}
@@ -130,29 +141,29 @@ func (rs *Ruleset) wantEffects(t *testing.T, e *Edit) {
 	if _, err := rs.Apply(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}
-	var own *resolver.Change
-	var others []resolver.Change
+	var own, others []resolver.Change
 	resolver.CompareResults(before, rs.Serving().Ruleset, func(change resolver.Change) {
 		change.Rule.Position = resolver.Position{}
-		if change.Rule.Key == e.Key {
-			own = &change
+		if slices.ContainsFunc(e.Changes, func(c Change) bool { return c.Key == change.Rule.Key }) {
+			own = append(own, change)
 		} else {
 			others = append(others, change)
 		}
 	})
-	if told.Own != nil {
-		told.Own.Rule.Position = resolver.Position{}
+	for _, changes := range [][]resolver.Change{told.Own, told.Others} {
+		for i := range changes {
+			changes[i].Rule.Position = resolver.Position{}
+		}
 	}
-	for i := range told.Others {
-		told.Others[i].Rule.Position = resolver.Position{}
+	for _, changes := range [][]resolver.Change{own, others} {
+		slices.SortFunc(changes, func(a, b resolver.Change) int {
+			return strings.Compare(a.Rule.Key, b.Rule.Key)
+		})
 	}
-	slices.SortFunc(others, func(a, b resolver.Change) int {
-		return strings.Compare(a.Rule.Key, b.Rule.Key)
-	})
 	if first := others[:min(len(others), namedEffects)]; told.Count != len(others) ||
 		len(told.Others) != len(first) || len(first) > 0 && !reflect.DeepEqual(told.Others, first) ||
 		!reflect.DeepEqual(told.Own, own) {
-		t.Errorf("%s: told are %+v, %d others, %d named; they are %+v, %d", e.Key,
+		t.Errorf("%v: told are %+v, %d others, %d named; they are %+v, %d", e.Changes,
 			told.Own, told.Count, len(told.Others), own, len(others))
 	}
 }
@@ -186,8 +197,7 @@ func TestAPreviewLosesNoChangeThatItReads(t *testing.T) {
 		s.set("a", one)
 		rs, _ := serve(t, Config{Sources: []source.Source{s}})
 		s.set("a", one, "b", two)
-		e := edit("b", three)
-		e.If = isStill(two)
+		e := edit("b", three).onlyIf(isStill(two))
 		no := errors.New("no")
 		e.Confirm = func(*Effects) error { return no }
 		if _, err := rs.Apply(t.Context(), e); err != no {
@@ -219,14 +229,13 @@ func TestAnEditIsToldTheRuleWhereverItStands(t *testing.T) {
 					Sources: []source.Source{s, other},
 					Rules:   []resolver.Rule{{Key: "inline", Value: "/inline.html"}},
 				})
-				e := edit(tt.key, tt.value)
 				told, no := "", errors.New("no")
-				e.If = func(now *resolver.Rule) error {
+				e := edit(tt.key, tt.value).onlyIf(func(now *resolver.Rule) error {
 					if told = ""; now != nil {
 						told = now.Value
 					}
 					return no
-				}
+				})
 				_, err := rs.Apply(t.Context(), e)
 				if reasonOf(err) != Changed || !errors.Is(err, no) || told != tt.now || s.version > 1 {
 					t.Errorf("it is told %q, and answered with %v; version %d", told, err, s.version)
@@ -260,12 +269,13 @@ func TestAHundredEditorsAtOnceLoseNoEdit(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 100 {
 		all.Go(func() {
-			e := edit(fmt.Sprint("key", i), one)
-			e.If, e.Confirm = isStill(""), func(*Effects) error { return nil }
+			key := fmt.Sprint("key", i)
+			e := edit(key, one).onlyIf(isStill(""))
+			e.Confirm = func(*Effects) error { return nil }
 			if _, err := servers[i%2].Apply(t.Context(), e); err != nil {
 				t.Error(err)
 			}
-			e.If, e.Rule = isStill(one), &resolver.Rule{Key: e.Key, Value: three}
+			e.Changes = edit(key, three).onlyIf(isStill(one)).Changes
 			if _, err := servers[(i+1)%2].Apply(t.Context(), e); err != nil {
 				t.Error(err)
 			}
@@ -291,8 +301,7 @@ func TestOfTheEditorsOfOneNewKeyOneWins(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 100 {
 			all.Go(func() {
-				e := edit("key", fmt.Sprint(one, i))
-				e.If = isStill("")
+				e := edit("key", fmt.Sprint(one, i)).onlyIf(isStill(""))
 				if _, err := rs.Apply(t.Context(), e); errors.Is(err, errOther) {
 					lost.Add(1)
 				} else if err != nil {

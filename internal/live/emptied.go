@@ -8,12 +8,12 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// errEmptied is why a source is refused that has lost all its rules: a program that has written
-// nothing by mistake would take down every link. An edit that removes the last rule is no such
-// loss: before it, the source is read with that rule.
+// errEmptied is the error of a source that has lost all its rules: a program that writes an empty
+// file by mistake would remove every link. An edit that removes the last rule is not refused:
+// before it, the source is read with that rule.
 var errEmptied = errors.New("it had rules and has none any more")
 
-// checkEmptied returns why the i-th source, which has been read with no rules, is refused, or nil.
+// checkEmptied returns an error if the i-th source was read without rules and must not be empty.
 func (l *loading) checkEmptied(i int) error {
 	from := l.sources[i]
 	emptiable, canSay := from.(source.Emptiable)
@@ -27,8 +27,8 @@ func (l *loading) checkEmptied(i int) error {
 	return fmt.Errorf("%w; put rules back or, if that is meant, restart Caddy", errEmptied)
 }
 
-// hadRules reports whether rules of the i-th source serve: here or, before the first rules are
-// loaded, in all places that this handler takes and that have the source.
+// hadRules reports whether rules of the i-th source serve. Before the first load, it asks the
+// predecessors that have the source.
 func (l *loading) hadRules(i int) bool {
 	shared := l.rs.shared
 	if shared == nil {
@@ -37,8 +37,8 @@ func (l *loading) hadRules(i int) bool {
 	return hasRulesOf(l.rs.Serving().Ruleset, i) && shared.emptied != i+1
 }
 
-// haveRulesOf reports whether a source of this name is one of the predecessors', and all that have
-// it serve rules of it. Its options may be others there.
+// haveRulesOf reports whether a predecessor has a source of this name, and all that have it serve
+// rules of it. Its options may differ there.
 func (ps predecessors) haveRulesOf(name string) (have bool) {
 	for _, p := range ps {
 		for i, from := range p.Sources {

@@ -39,7 +39,7 @@ func TestExpectationsAreHeldToWhatTheRulesAnswer(t *testing.T) {
 			path: "/loop", want: "pass", problem: "expect /loop pass: it is the error ",
 		},
 		"no path": {path: "docs", want: "pass",
-			problem: "expect docs: the first word is the path of a request; write /docs"},
+			problem: "expect docs: the first word must be the path of a request; write /docs"},
 		"no destination": {path: "/docs", want: "PASS", problem: `not "PASS"`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestAFileOfExpectationsThatIsNoneIsAnErrorThatSaysWhy(t *testing.T) {
 		"a path twice": {`{"/a": "pass", "/a": "error"}`,
 			`1:16: the request path "/a" stands twice`},
 		"no path of a request": {`{"a": "pass"}`,
-			"1:2: expect a: the first word is the path of a request; write /a"},
+			"1:2: expect a: the first word must be the path of a request; write /a"},
 		"no word that is known": {`{"/a": "200"}`, `1:2: expect /a: `},
 		"no text": {`{"/a": 200}`,
 			`1:8: the value of "/a" is 200: write a destination, "pass" or "error"`},

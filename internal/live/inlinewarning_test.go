@@ -26,7 +26,7 @@ func TestTheLogSaysOfInlineRulesWhichHandlerAndKeyItMeans(t *testing.T) {
 }
 
 func TestAHandlerWithoutRulesAndSourcesIsAWarning(t *testing.T) {
-	const want = "the handler has no rules and no source of any, so all requests pass; write a rule "
+	const want = "the handler has no rules and no source, so all requests pass; write a rule "
 	dir := t.TempDir()
 	config := filepath.Join(dir, "Caddyfile")
 	testcaddy.Write(t, filepath.Join(dir, "links.json"), "{}")

@@ -32,7 +32,7 @@ func TestWhateverIsWrongTheOldRulesServeAndTheLogSaysWhatAndWhere(t *testing.T) 
 				testcaddy.Must(t, os.Remove(links))
 				testcaddy.Must(t, os.Mkdir(links, 0o700))
 			},
-			"it is no file, but a directory",
+			"it is a directory, not a file",
 		},
 		"the file cannot be opened": {
 			func(t *testing.T, links string) {
@@ -61,7 +61,7 @@ func TestWhateverIsWrongTheOldRulesServeAndTheLogSaysWhatAndWhere(t *testing.T) 
 			func(t *testing.T, links string) {
 				testcaddy.Write(t, links, `{"old": "https://old.example", "loop": "/loop"}`)
 			},
-			"would be answered with an error",
+			"1 working key would fail",
 		},
 		"an expectation fails": {
 			func(t *testing.T, links string) { testcaddy.Write(t, links, `{"other": "https://new.example"}`) },
@@ -191,7 +191,7 @@ func TestEachSwapLeavesARecordOfWhatChanged(t *testing.T) {
 	first := s.Logged(t, 1, "rules loaded")
 	testcaddy.Write(t, s.Links,
 		`{"kept": "https://a.example", "moved": "https://b.example", "new": "/new/x", "other": "/kept"}`)
-	entry := s.Logged(t, 1, "would be answered with an error")
+	entry := s.Logged(t, 1, "1 working key would fail")
 	if !strings.Contains(fmt.Sprint(entry["error"]), `"new"`) {
 		t.Errorf("the rejection is %v", entry)
 	}
@@ -334,12 +334,12 @@ func TestASignedFileServesOnlyWithASignatureByTheKey(t *testing.T) {
 
 	const evil = `{"a": "https://evil.test"}`
 	testcaddy.Write(t, s.Links, evil)
-	s.Logged(t, 1, "its signature is none of this content by the configured key")
+	s.Logged(t, 1, "its signature does not match this content and the configured key")
 	sign(evil, stranger)
-	s.Logged(t, 2, "its signature is none of this content by the configured key")
+	s.Logged(t, 2, "its signature does not match this content and the configured key")
 	// as minisign signed before 0.10: the content, not its hash
 	testcaddy.Write(t, s.Links+".minisig", string(minisign.Sign(private, []byte(evil))))
-	s.Logged(t, 1, "its signature has minisign's old form, of the content and not of its hash; "+
+	s.Logged(t, 1, "its signature is in minisign's old format, which signs the content and not its hash; "+
 		"sign it again with minisign -Sm, of version 0.10 or later and without -l")
 	testcaddy.Must(t, os.Remove(s.Links+".minisig"))
 	s.Logged(t, 1, "its signature: ")
@@ -444,7 +444,7 @@ func TestFailuresInARowAreSaidToLastSinceTheFirst(t *testing.T) {
 		t.Errorf("failing since %v, then since %v", first["failing_since"], second["failing_since"])
 	}
 	testcaddy.Write(t, s.Links, `{"a": "https://a.example"}`)
-	s.Logged(t, 1, "are well again")
+	s.Logged(t, 1, "are good again")
 	testcaddy.Write(t, s.Links, `{"a": "three"}`)
 	if third := s.Logged(t, 3, testcaddy.Rejected); third["failing_since"] == first["failing_since"] {
 		t.Errorf("failing since %v all the same", third["failing_since"])

@@ -11,37 +11,38 @@ import (
 	"time"
 
 	"github.com/caddy-shortlink/shortlink/internal/pace"
+	"github.com/caddy-shortlink/shortlink/internal/reverse"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// loading is a load of rules on its way.
+// loading is a load of rules in progress.
 type loading struct {
 	rs      *Ruleset
 	ctx     context.Context
-	sources []source.Source // the ruleset's, or what stands in for them
-	before  predecessors    // whose place the ruleset takes with its first rules
+	sources []source.Source // the ruleset's, or their stand-ins
+	before  predecessors    // whom the ruleset replaces with its first rules
 	edit    *editing
 	pause   func() // lets requests run; nil for none
-	meter   *meter // nil where nobody is told how far it is
+	meter   *meter // nil if nobody follows the progress
 	next    *candidate
 
-	// of a load that derives
+	// only in a load that derives
 	serving *Loaded
-	work    []unread // what there is to read of each source
-	whole   []int    // the sources that are read as a whole
+	work    []pending // the pending reads by source
+	whole   []int     // indexes of the sources that are read as a whole
 }
 
-// newLoading returns a load of no edit.
+// newLoading returns a load without an edit.
 func (rs *Ruleset) newLoading(ctx context.Context, pause func()) *loading {
 	return &loading{
-		rs: rs, ctx: ctx, sources: rs.Sources, pause: pause, edit: noEdit(len(rs.Sources)),
+		rs: rs, ctx: ctx, sources: rs.Sources, pause: pause, edit: new(editing),
 	}
 }
 
-// load reads all rules, compiles them and lets them pass their expectations. Its error tells all
-// that is wrong.
+// load reads and compiles all rules and checks their expectations. The error lists all that is
+// wrong.
 func (l *loading) load() (*Loaded, error) {
 	err := l.compile(l.rs.servingOptions(l.pause))
 	if err == nil {
@@ -51,20 +52,22 @@ func (l *loading) load() (*Loaded, error) {
 		return nil, err
 	}
 	l.next.complete()
+	if l.rs.Advertised {
+		l.next.Reverse = reverse.New(l.next.Ruleset)
+	}
 	return l.next.Loaded, nil
 }
 
-// servingOptions are the options of rules that are to serve.
+// servingOptions are the options for compiling rules that are to serve.
 func (c *Config) servingOptions(pause func()) resolver.Options {
 	options := c.Options
-	options.NoLines, options.Digest, options.Reverse = true, true, c.Advertised
+	options.NoLines, options.Digest = true, true
 	options.Pause = pause
 	return options
 }
 
-// CompileRules reads all rules and compiles them, and tells how far it is, and how far later looks
-// at all rules are, in the goroutine of who looks: tell needs no lock where that is always the same
-// one.
+// CompileRules reads and compiles all rules, and returns the ruleset and its warnings. It reports
+// its progress to tell; later scans of the ruleset call tell, too, on the scanning goroutine.
 func (rs *Ruleset) CompileRules(ctx context.Context, tell func(Progress)) (*resolver.Ruleset,
 	*lint.List, error) {
 	l := rs.newLoading(ctx, nil)
@@ -73,7 +76,7 @@ func (rs *Ruleset) CompileRules(ctx context.Context, tell func(Progress)) (*reso
 	options, rules := rs.Options, 0
 	options.Pause = l.pause
 	options.Progress = func(done, of int) {
-		if rules > 0 { // else they are being compiled, which looks at all of them, too
+		if rules > 0 { // else they are being compiled, which scans them, too
 			l.meter.looked(rules, done, of)
 		}
 	}
@@ -118,27 +121,27 @@ func (l *loading) compile(options resolver.Options) error {
 	})
 }
 
-// intake takes in the rules of sources.
+// intake receives the rules of sources.
 type intake interface {
 	Source(n int)
 	Add(rule resolver.Rule)
 }
 
-// compiling is a compiler as an [intake], and what there is to know of the rules on the way to it.
+// compiling adapts a compiler to [intake], and collects what there is to warn of.
 type compiling struct {
 	*resolver.Compiler
 	warnings *lint.List
 	source   int
 }
 
-// Source begins a source, and those before it that have passed nothing.
+// Source begins a source; those before it without rules are skipped.
 func (c *compiling) Source(n int) {
 	for ; c.source < n; c.source++ {
 		c.NextSource()
 	}
 }
 
-// Add adds a rule, which sources lend.
+// Add adds a rule, and copies its strings, which the source only lends.
 func (c *compiling) Add(rule resolver.Rule) {
 	texts := rule.Key + rule.Value // one piece of memory for both, if there are two
 	if rule.Key == "" || rule.Value == "" {
@@ -155,11 +158,11 @@ func (c *compiling) addOwn(rule resolver.Rule) {
 	c.warnings.Add(c.source, rule)
 }
 
-// longestWait is the last wait for a source that is being written. All of them are twice as long,
-// which is longer than a file has to rest to be read.
+// longestWait is the last wait for a source that is being written. All waits together are twice as
+// long: longer than a file has to be unchanged to be read.
 const longestWait = 1280 * time.Millisecond
 
-// retryWhileWritten reads sources, and again where one of them is just being written.
+// retryWhileWritten calls read again while a source is being written.
 func retryWhileWritten(ctx context.Context, read func() error) error {
 	for wait := 10 * time.Millisecond; ; wait *= 2 {
 		err := read()
@@ -174,9 +177,9 @@ func retryWhileWritten(ctx context.Context, read func() error) error {
 	}
 }
 
-// readSources passes all rules of some sources on, in their order, with the edit, and takes down
-// what else it has read. A source that fails before its first rule stays as it was, so that only
-// what is wrong with it is told.
+// readSources passes all rules of some sources to an intake, in order and with the edit, and
+// records the sources' remarks and versions. A source that fails before its first rule is not
+// begun, so that only its own error is reported.
 func (l *loading) readSources(to intake, which []int) error {
 	var errs []error
 	f := feed{pause: l.pause, meter: l.meter}
@@ -189,14 +192,14 @@ func (l *loading) readSources(to intake, which []int) error {
 		l.edit.beginSource(i)
 		version, err := l.readSource(i, func(rule resolver.Rule) {
 			if rule, keep := l.edit.replace(i, rule); keep {
-				f.add(rule)
+				f.passOn(rule)
 			}
 		})
 		if l.next.wrong[i] = err; err != nil {
-			errs = append(errs, unreadError{l.sources[i], err})
+			errs = append(errs, readError{l.sources[i], err})
 		}
-		if rule, ok := l.edit.added(i); ok {
-			f.add(rule)
+		for _, rule := range l.edit.added(i) {
+			f.passOn(rule)
 		}
 		l.next.noteReading(l.sources[i], i, version)
 		if err == nil {
@@ -206,7 +209,7 @@ func (l *loading) readSources(to intake, which []int) error {
 	return errors.Join(errs...)
 }
 
-// readSource passes the rules of the i-th source on, which may have become empty only if it may.
+// readSource passes on the rules of the i-th source, and checks that it has not lost them all.
 func (l *loading) readSource(
 	i int, add func(resolver.Rule),
 ) (version string, err error) {
@@ -224,7 +227,7 @@ func (l *loading) readSource(
 	return version, nil
 }
 
-// feed passes rules on, while requests are to run.
+// feed passes rules on, and pauses for requests.
 type feed struct {
 	to    func(resolver.Rule)
 	pause func() // nil for none
@@ -232,7 +235,7 @@ type feed struct {
 	n     int
 }
 
-func (f *feed) add(rule resolver.Rule) {
+func (f *feed) passOn(rule resolver.Rule) {
 	f.to(rule)
 	f.n++
 	if f.n%64 != 0 {
@@ -244,59 +247,59 @@ func (f *feed) add(rule resolver.Rule) {
 	}
 }
 
-// unreadError is why a source cannot be read to its end, so that where keys stand is not known.
-type unreadError struct {
+// readError is the error of a source that could not be read to its end. Where keys stand is unknown
+// then.
+type readError struct {
 	from source.Source
 	err  error
 }
 
 // Error also names the source.
-func (e unreadError) Error() string { return fmt.Sprintf("source %s: %v", e.from, e.err) }
+func (e readError) Error() string { return fmt.Sprintf("source %s: %v", e.from, e.err) }
 
 // Unwrap returns the error without the source.
-func (e unreadError) Unwrap() error { return e.err }
+func (e readError) Unwrap() error { return e.err }
 
-// Reload reads all sources again beside the rules that serve, swaps in what they hold if all is
-// well, and reports. It does nothing where ctx has ended before its turn comes, nor when the
-// configuration has been unloaded: its successor watches then.
+// Reload reads all sources beside the rules that serve, swaps in what they hold if all is well, and
+// reports. It does nothing if ctx has ended before its turn, or if the configuration has been
+// unloaded: its successor follows the sources then.
 func (rs *Ruleset) Reload(ctx context.Context) {
 	_ = rs.alone(func() error { // what is wrong is reported
 		if ctx.Err() == nil {
 			for i := range rs.Sources {
-				rs.shared.backlog.add(i, unread{isStale: true, isWhole: true})
+				rs.shared.backlog.add(i, pending{isStale: true, isWhole: true})
 			}
-			rs.loadAlone()
+			rs.loadStale()
 		}
 		return nil
 	})
 }
 
-// loadAlone reads what there is to read of the sources, and swaps it in or rejects it, for who runs
-// alone.
-func (rs *Ruleset) loadAlone() {
-	work := rs.shared.backlog.take(len(rs.Sources))
+// loadStale reads the stale sources and swaps in or rejects the result. shared.loading must be
+// held.
+func (rs *Ruleset) loadStale() {
+	work := rs.shared.backlog.takeAll(len(rs.Sources))
 	if !slices.ContainsFunc(work, isStale) {
-		return // as an edit has read it
+		return // an edit has read it
 	}
 	next, err := rs.newLoading(rs.Context, pace.New().Pause).derive(work)
 	if rs.Context.Err() != nil {
-		rs.leave(work, nil)
+		rs.keepPending(work, nil)
 		return
 	}
 	if err == nil {
 		err = rs.brokenBy(next)
 	}
 	if err != nil {
-		rs.leave(work, next)
+		rs.keepPending(work, next)
 		rs.reject(next, err)
 		return
 	}
 	rs.swap(next)
 }
 
-// leave leaves it to the next load to read what has been read in vain; next is what has come of it,
-// nil if nothing has.
-func (rs *Ruleset) leave(work []unread, next *candidate) {
+// keepPending returns work that was read in vain to the backlog. next is what came of it, or nil.
+func (rs *Ruleset) keepPending(work []pending, next *candidate) {
 	serving := rs.Serving()
 	for i, what := range work {
 		isAsServing := false
@@ -307,7 +310,7 @@ func (rs *Ruleset) leave(work []unread, next *candidate) {
 		if next != nil && next.wrong[i] != nil {
 			what.found = problemOf(rs.Sources[i], next.wrong[i])
 		}
-		// of keys nobody would look again whether they have been put right
+		// nobody polls keys, so rejected ones have to stay pending
 		if _, byKey := source.ByKey(rs.Sources[i]); byKey && rs.LastError() != nil {
 			isAsServing = false
 		}
@@ -317,17 +320,17 @@ func (rs *Ruleset) leave(work []unread, next *candidate) {
 	}
 }
 
-// swap lets a ruleset serve. The one from before is left to the garbage collector.
+// swap makes a candidate serve.
 func (rs *Ruleset) swap(next *candidate) {
 	old, now := rs.Serving(), time.Now()
 	before, recovered := old.Digest, rs.LastError() != nil
 	next.complete()
-	// also where it answers the same: warnings may be others
+	// even if it answers the same: warnings may differ
 	rs.shared.replace(old, next.Loaded)
 	rs.shared.emptied = 0
 	rs.shared.last.Store(&lastLoad{time: now})
 	read := rs.sourcesAt(next.read)
-	rs.shared.tally.loaded(read, nil, now)
+	rs.shared.totals.loaded(read, nil, now)
 	for _, i := range next.read {
 		raise(rs.shared.copies[i].due)
 	}
@@ -335,13 +338,13 @@ func (rs *Ruleset) swap(next *candidate) {
 	warnings := rs.newWarnings(old.Ruleset, next)
 	rs.shared.changed.note(now, difference)
 	if next.Digest == before && !recovered {
-		rs.note(rs.unchanged(warnings))
+		rs.addNotice(rs.unchanged(warnings))
 		return
 	}
-	rs.note(rs.swapped(before, next.Loaded, difference, warnings))
+	rs.addNotice(rs.swapped(before, next.Loaded, difference, warnings))
 }
 
-// newWarnings returns the warnings of a candidate that the ruleset before does not have.
+// newWarnings returns the warnings of a candidate that the previous ruleset does not have.
 func (rs *Ruleset) newWarnings(
 	before *resolver.Ruleset, next *candidate,
 ) []lint.Warning {
@@ -352,18 +355,19 @@ func (rs *Ruleset) newWarnings(
 	return append(warnings, rs.shared.pages.warnings(before, next.Ruleset)...)
 }
 
-// replace stores what serves from now on, and moves the hits where rules get other numbers.
+// replace stores what serves from now on, and moves the hits of rules whose numbers change.
 func (l *shared) replace(old, next *Loaded) {
-	next.counted = l.tally.hits.Next(old.counted, next.Ruleset)
+	next.counted = l.totals.hits.Next(old.counted, next.Ruleset)
+	next.Reverse = old.Reverse.Follow(next.Ruleset)
 	l.serving.Store(next)
 	l.finder.Follow(next.Ruleset)
 	if next.counted == old.counted {
 		return
 	}
-	l.tally.hits.Retire(old.counted, pace.New().Pause)
+	l.totals.hits.Retire(old.counted, pace.New().Pause)
 }
 
-// sourcesAt returns the sources that have some indexes.
+// sourcesAt returns the sources at some indexes.
 func (c *Config) sourcesAt(indexes []int) (sources []source.Source) {
 	for _, i := range indexes {
 		sources = append(sources, c.Sources[i])
@@ -371,25 +375,25 @@ func (c *Config) sourcesAt(indexes []int) (sources []source.Source) {
 	return sources
 }
 
-// reject leaves the ruleset that serves where it is.
+// reject reports an error, and keeps the ruleset that serves.
 func (rs *Ruleset) reject(next *candidate, err error) {
 	rejected := failedLoad(err, rs.shared.last.Load())
 	rs.shared.last.Store(rejected)
 	read := rs.sourcesAt(next.read)
-	rs.shared.tally.loaded(read, err, rejected.time)
-	rs.note(rs.rejected(rs.Serving().Digest, rejected))
+	rs.shared.totals.loaded(read, err, rejected.time)
+	rs.addNotice(rs.rejected(rs.Serving().Digest, rejected))
 }
 
-// freeMemory returns the memory to the system that loading the first rules has left behind, if they
-// are many: with a million, a server that starts has 164 MiB afterwards, and 224 without this. It
-// stops the world, but nothing serves yet; after a swap the runtime does it by and by.
+// freeMemory returns garbage of the first load to the system if there are many rules: with a
+// million, a server that starts has 164 MiB afterwards, and 224 without this. It stops the world,
+// but nothing serves yet. After a swap the runtime returns memory gradually.
 func freeMemory(ruleset *resolver.Ruleset) {
 	if isLarge(ruleset) {
 		debug.FreeOSMemory()
 	}
 }
 
-// isLarge reports whether a ruleset takes so much memory that it is worth a collection.
+// isLarge reports whether a ruleset is so large that freeing memory is worth a collection.
 func isLarge(ruleset *resolver.Ruleset) bool {
 	const large = 8 << 20
 	return ruleset.Size() >= large

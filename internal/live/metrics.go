@@ -12,7 +12,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// The metrics. Handlers of one name count together. No label holds what a client sent.
+// The metrics. Handlers of one name share theirs. No label holds what a client sent.
 var (
 	requestsTotal = prometheus.NewDesc("caddy_shortlink_requests_total",
 		"Requests that shortlink handlers have seen, by outcome: redirect, pass, gone or "+
@@ -37,11 +37,11 @@ var (
 		[]string{"name", "source"}, nil)
 )
 
-// collector collects the metrics of all handlers that run. It holds nothing itself, so that the
-// registry of each configuration has one, whatever handlers there are.
+// collector collects the metrics of all handlers that run. It has no state, so that each
+// configuration's registry can have one.
 type collector struct{}
 
-// registerMetrics lets the metrics be collected with others of Caddy's configuration.
+// registerMetrics registers the metrics with those of Caddy's configuration.
 func registerMetrics(ctx caddy.Context) error {
 	err := ctx.GetMetricsRegistry().Register(collector{})
 	if _, is := errors.AsType[prometheus.AlreadyRegisteredError](err); is {
@@ -50,7 +50,7 @@ func registerMetrics(ctx caddy.Context) error {
 	return err
 }
 
-// Describe tells what Collect collects.
+// Describe sends the descriptions of all metrics.
 func (collector) Describe(descs chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{
 		requestsTotal, rulesNow, brokenNow, rulesetInfo, reloadsTotal, lastSuccess, sourceUp,
@@ -59,11 +59,11 @@ func (collector) Describe(descs chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect collects what is counted now.
+// Collect sends the current values.
 func (collector) Collect(metrics chan<- prometheus.Metric) {
 	rules, broken := map[string]int{}, map[string]int{}
 	digests := map[[2]string]bool{}
-	byName := map[string]*tally{}
+	byName := map[string]*totals{}
 	sources := map[string][]string{}
 	up := map[[2]string]float64{} // by name and source
 	for _, rs := range AllRunning() {
@@ -72,7 +72,7 @@ func (collector) Collect(metrics chan<- prometheus.Metric) {
 		rules[name] += serving.Ruleset.Len()
 		broken[name] += serving.broken.count
 		digests[[2]string{name, serving.Digest}] = true
-		byName[name] = rs.shared.tally
+		byName[name] = rs.shared.totals
 		for _, from := range rs.Sources {
 			sources[name] = append(sources[name], sourceLabel(from))
 			if reach := source.ReachOf(from); reach != nil {
@@ -98,7 +98,7 @@ func (collector) Collect(metrics chan<- prometheus.Metric) {
 	}
 }
 
-// noteUp notes whether a source can be read: 1 if all that have its labels can.
+// noteUp records whether a source can be read: 1 if all sources with its labels can.
 func noteUp(up map[[2]string]float64, labels [2]string, readable bool) {
 	if _, known := up[labels]; !known {
 		up[labels] = 1
@@ -108,11 +108,11 @@ func noteUp(up map[[2]string]float64, labels [2]string, readable bool) {
 	}
 }
 
-// sourceLabel is the label of a source: a path need not be Unicode text, which a label has to be.
+// sourceLabel returns the label of a source. A path need not be valid UTF-8, but a label has to be.
 func sourceLabel(from source.Source) string { return strings.ToValidUTF8(from.String(), "\uFFFD") }
 
-// collect collects what is counted of handlers of one name, which have these sources.
-func (t *tally) collect(sources []string, metrics chan<- prometheus.Metric) {
+// collect sends the values of the handlers of one name, which have these sources.
+func (t *totals) collect(sources []string, metrics chan<- prometheus.Metric) {
 	for outcome := range t.outcomes {
 		n := float64(t.outcomes[outcome].Load())
 		metrics <- prometheus.MustNewConstMetric(requestsTotal, prometheus.CounterValue, n, t.name,

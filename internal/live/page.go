@@ -15,7 +15,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
-// RunningIn returns the handlers that run in a configuration, each live ruleset once, sorted by
+// RunningIn returns the handlers that run in a configuration, one for each live ruleset, sorted by
 // name.
 func RunningIn(ctx caddy.Context) Running {
 	events, err := eventsApp(ctx)
@@ -34,8 +34,8 @@ func RunningIn(ctx caddy.Context) Running {
 	return withUniqueNames(found)
 }
 
-// NamesIn returns the public names of the handlers that have been loaded with a configuration so
-// far, whether Caddy has started with it or not.
+// NamesIn returns the public names of the handlers that a configuration has loaded so far, whether
+// Caddy has started with it or not.
 func NamesIn(ctx caddy.Context) (public []string) {
 	events, err := eventsApp(ctx)
 	if err != nil {
@@ -50,24 +50,25 @@ func NamesIn(ctx caddy.Context) (public []string) {
 	return public
 }
 
-// CheckPage returns an error if none of the handlers with some public names is the one that a links
-// page names. A page that names none shows the links of any.
+// CheckPage returns an error if a links page names a handler that is not among these public names.
+// A page that names none shows the links of all.
 func CheckPage(handler string, public []string) error {
 	names, _ := UniqueNames(public)
 	switch {
 	case len(names) == 0:
-		return errors.New("shortlink_page has no links to show, as there is no shortlink handler in " +
+		return errors.New("shortlink_page has no links to show: there is no shortlink handler in " +
 			"this configuration; write a shortlink directive in front of it")
 	case handler == "" || slices.Contains(names, handler):
 		return nil
 	}
 	there := slices.Compact(slices.Sorted(slices.Values(public)))
 	return fmt.Errorf("there is no shortlink handler named %s; there are: %s; write handler %s, or "+
-		"name %[1]s into the block of the one that is meant", handler, strings.Join(there, ", "),
+		"name %[1]s into the block of the handler that you mean", handler, strings.Join(there, ", "),
 		there[0])
 }
 
-// OnceStarted calls a function, which returns at once, when Caddy has started with a configuration.
+// OnceStarted calls a function when Caddy has started with a configuration. The function must
+// return at once.
 func OnceStarted(ctx caddy.Context, run func()) error {
 	events, err := eventsApp(ctx)
 	if err == nil {
@@ -76,11 +77,11 @@ func OnceStarted(ctx caddy.Context, run func()) error {
 	return err
 }
 
-// warnPage: what lies below the path of a links page is not the page's where a rule answers it.
+// warnPage: a rule answers requests below the path of a links page.
 const warnPage lint.Kind = "hides the links page"
 
-// PageWarnings returns the warnings that rules answer a links page, which stands at a path without
-// a slash at its end.
+// PageWarnings returns the warnings about rules that answer a links page. Its path has no slash at
+// the end.
 func PageWarnings(ruleset *resolver.Ruleset, path string) []lint.Warning {
 	warnings := warningsOfPage(ruleset, path)
 	if warnings != nil || path == "" {
@@ -94,7 +95,7 @@ func PageWarnings(ruleset *resolver.Ruleset, path string) []lint.Warning {
 	return nil
 }
 
-// warningsOfPage is PageWarnings for the page's own paths, but not for the keys that it shows.
+// warningsOfPage is PageWarnings for the page's own paths, without the keys that it shows.
 func warningsOfPage(ruleset *resolver.Ruleset, path string) (warnings []lint.Warning) {
 	told := map[string]bool{}
 	for _, below := range []string{
@@ -122,19 +123,19 @@ func pageWarning(rule resolver.Rule, path, request string) lint.Warning {
 	}
 	return lint.Warning{
 		Kind: warnPage, Position: rule.Position, Key: rule.Key,
-		Message: "the rule answers " + printable.Text(request) + ", which the links page does not get " +
-			"then; " + instead,
+		Message: "the rule answers " + printable.Text(request) + ", so the links page does not get it; " +
+			instead,
 	}
 }
 
-// pagePaths are the paths of the links pages of a ruleset.
+// pagePaths are the paths of the links pages that show a ruleset.
 type pagePaths struct {
 	mu    sync.Mutex
 	paths []string
 }
 
-// KeepFree warns of rules that answer a links page at a path. It looks now, and at each swap until
-// the configuration is unloaded.
+// KeepFree warns of rules that answer a links page at a path: now, and at each swap until the
+// configuration is unloaded.
 func (rs *Ruleset) KeepFree(ctx caddy.Context, path string) {
 	serving := rs.Serving()
 	rs.warn(serving, PageWarnings(serving.Ruleset, path))
@@ -150,7 +151,7 @@ func (rs *Ruleset) KeepFree(ctx caddy.Context, path string) {
 	})
 }
 
-// warnings returns the warnings that a ruleset has and the one before it has not.
+// warnings returns the warnings that a ruleset has and the previous one does not have.
 func (p *pagePaths) warnings(before, next *resolver.Ruleset) (warnings []lint.Warning) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// Locate completes the positions of rules that serve, of which the sources alone are known. It does
-// where a source can say the lines, and still has what was read of it. It answers one at a time.
+// Locate adds lines to the positions of rules that serve, which name only their sources. It does so
+// if the source can say the lines and still holds what was read. One call runs at a time.
 func (rs *Ruleset) Locate(ctx context.Context, serving *Loaded, rules ...*resolver.Rule) {
 	if !rs.shared.locating.LockWithin(ctx) {
 		return
@@ -24,25 +24,8 @@ func (rs *Ruleset) Locate(ctx context.Context, serving *Loaded, rules ...*resolv
 	wanted.find(ctx, rs.Sources, serving.versions)
 }
 
-// LocateExplained is Locate for the rules that an explanation names, if there is one, and for more.
-func (rs *Ruleset) LocateExplained(
-	ctx context.Context, serving *Loaded, e *resolver.Explanation, more ...*resolver.Rule,
-) {
-	if e == nil {
-		e = new(resolver.Explanation)
-	}
-	rules := slices.Clone(more)
-	for i := range e.Walk {
-		rules = append(rules, &e.Walk[i].Rule)
-	}
-	if e.Near != nil {
-		rules = append(rules, &e.Near.Rule)
-	}
-	rs.Locate(ctx, serving, rules...)
-}
-
-// locateErrors completes the positions of rules that are wrong in what has been read of the
-// sources, and puts the errors into the order of their places.
+// locateErrors adds lines to the positions of invalid rules in what was just read, and sorts the
+// errors by position.
 func (c *Config) locateErrors(versions []string, errs []*resolver.RuleError) {
 	wanted := wantedPlaces{}
 	for _, err := range errs {
@@ -55,7 +38,7 @@ func (c *Config) locateErrors(versions []string, errs []*resolver.RuleError) {
 	}
 }
 
-// ruleErrorsIn returns the lists of what is wrong with rules that are joined in an error.
+// ruleErrorsIn returns the lists of rule errors that are joined in an error.
 func ruleErrorsIn(err error) (all []resolver.RuleErrors) {
 	switch e := err.(type) {
 	case resolver.RuleErrors:
@@ -70,7 +53,7 @@ func ruleErrorsIn(err error) (all []resolver.RuleErrors) {
 	return all
 }
 
-// located returns warnings with their positions completed.
+// located returns warnings with lines in their positions.
 func (c *Config) located(versions []string, warnings []lint.Warning) []lint.Warning {
 	warnings = slices.Clone(warnings)
 	wanted := wantedPlaces{}
@@ -81,7 +64,7 @@ func (c *Config) located(versions []string, warnings []lint.Warning) []lint.Warn
 	return warnings
 }
 
-// wantedPlaces are positions to complete, by their sources and the keys of their rules.
+// wantedPlaces are positions to complete, by source and by key.
 type wantedPlaces map[string]map[string][]*resolver.Position
 
 // add adds the position of a key's rule, unless it is complete.
@@ -95,8 +78,8 @@ func (w wantedPlaces) add(key string, at *resolver.Position) {
 	w[at.Source][key] = append(w[at.Source][key], at)
 }
 
-// find completes the positions in those sources that still have some versions, and a name of their
-// own. It reports whether it has completed any.
+// find completes the positions in sources that still have these versions, and whose names are
+// unique. It reports whether it completed any.
 func (w wantedPlaces) find(
 	ctx context.Context, sources []source.Source, versions []string,
 ) (hasFound bool) {

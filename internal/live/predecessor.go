@@ -11,17 +11,17 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// predecessor is a running handler whose place a new one takes, and what it serves.
+// predecessor is a running handler that a new one replaces, and what it serves.
 type predecessor struct {
 	*Ruleset
 	serving *Loaded
 }
 
-// predecessors are all that a handler takes the place of.
+// predecessors are all running handlers that a new one replaces.
 type predecessors []predecessor
 
-// predecessors returns the running handlers whose place rs takes: those of its name, at its site if
-// some are there or, where there are none of its name, those of its site.
+// predecessors returns the running handlers that rs replaces: those of its name, only at its site
+// if some are there, or else those of its site.
 func (rs *Ruleset) predecessors() predecessors {
 	var ofBoth, ofName, ofSite predecessors
 	running.Range(func(key, _ any) bool {
@@ -47,8 +47,8 @@ func (rs *Ruleset) predecessors() predecessors {
 	return ofSite
 }
 
-// check returns an error if the rules of a handler break a key that no predecessor had broken, as
-// in a swap. Where there are none, Caddy starts or the site is new, and what can be answered is.
+// check returns an error if the rules of a new handler break a key that works in a predecessor, as
+// in a swap. Without predecessors, Caddy starts or the site is new, and all that works serves.
 func (ps predecessors) check(of *Config, next *Loaded) error {
 	var before []*resolver.Ruleset
 	for _, p := range ps {
@@ -64,9 +64,9 @@ func (ps predecessors) check(of *Config, next *Loaded) error {
 	return nil
 }
 
-// loadFirst loads the rules that a handler begins with in the place of others. If not the
-// configuration is at fault but what sources hold, it begins with the last good rules of those that
-// a predecessor has, too, and last tells what is wrong.
+// loadFirst loads the rules that a handler begins with when it replaces others. If what sources
+// hold is at fault, and not the configuration, it begins with the last good rules of the
+// predecessors' sources, and last says what is wrong.
 func (rs *Ruleset) loadFirst(before predecessors) (first *Loaded, last *lastLoad, err error) {
 	if first, err = rs.loadAfter(before, rs.Sources); err == nil {
 		return first, &lastLoad{time: time.Now()}, nil
@@ -90,9 +90,9 @@ func (rs *Ruleset) loadFirst(before predecessors) (first *Loaded, last *lastLoad
 	return first, failedLoad(err, loads...), nil
 }
 
-// loadAfter loads rules from sources that stand in the place of the handler's own, and checks them.
+// loadAfter loads rules from sources that may be stand-ins for the handler's own, and checks them.
 func (rs *Ruleset) loadAfter(before predecessors, sources []source.Source) (*Loaded, error) {
-	pacer := pace.Later() // a start is not to wait, but what is asked of the rules later is
+	pacer := pace.Later() // a start must not wait, but later scans of the rules do
 	l := rs.newLoading(rs.Context, pacer.Pause)
 	l.sources, l.before = sources, before
 	l.meter = startMeter(l)
@@ -104,8 +104,7 @@ func (rs *Ruleset) loadAfter(before predecessors, sources []source.Source) (*Loa
 	return next, before.check(&rs.Config, next)
 }
 
-// continueOutages lets the sources of a handler continue the outages of the same sources of those
-// whose place it takes.
+// continueOutages passes the outages of predecessors' sources to the same sources of a handler.
 func (ps predecessors) continueOutages(rs *Ruleset) {
 	for i, from := range rs.Sources {
 		reach := source.ReachOf(from)
@@ -118,8 +117,8 @@ func (ps predecessors) continueOutages(rs *Ruleset) {
 	}
 }
 
-// firstOutage returns the outage of a source that began first, or nil. Of those that share a
-// ruleset the handler knows it that follows the sources.
+// firstOutage returns the outage of a source that began first, or nil. Of the handlers that share a
+// ruleset, the one that follows the sources knows it.
 func (ps predecessors) firstOutage(configuration string) (first *source.Outage) {
 	for _, p := range ps {
 		at := slices.Index(p.SourceJSON, configuration)
@@ -134,8 +133,8 @@ func (ps predecessors) firstOutage(configuration string) (first *source.Outage) 
 	return first
 }
 
-// lastGood returns a handler's sources, in the place of those that predecessors have, too, what
-// these serve of them. found tells whether there are any.
+// lastGood returns a handler's sources, of which those that predecessors share are replaced by what
+// they serve. found reports whether there are any.
 func (ps predecessors) lastGood(rs *Ruleset) (sources []source.Source, found bool) {
 	sources = slices.Clone(rs.Sources)
 	for i, configuration := range rs.SourceJSON {
@@ -148,14 +147,14 @@ func (ps predecessors) lastGood(rs *Ruleset) (sources []source.Source, found boo
 	return sources, found
 }
 
-// lastGood is a source as a running handler serves it.
+// lastGood is a source whose rules are those that a running handler serves.
 type lastGood struct {
 	source.Source
 	serving *Loaded
 	index   int // of the source there
 }
 
-// Read passes the rules to add that serve, or that a source before this one shadows.
+// Read passes the rules that serve, and those that an earlier source shadows.
 func (s lastGood) Read(_ context.Context, add func(resolver.Rule)) (version string, err error) {
 	for rule := range s.serving.Ruleset.RulesOf(s.index + 1) { // 0 are the inline ones
 		add(rule)
@@ -163,7 +162,7 @@ func (s lastGood) Read(_ context.Context, add func(resolver.Rule)) (version stri
 	return s.serving.versions[s.index], nil
 }
 
-// Remarks returns those of the rules as they were read.
+// Remarks returns the source's remarks on the rules that serve.
 func (s lastGood) Remarks() source.Remarks {
 	return source.Remarks{
 		Expectations: s.serving.expected[s.index], Warnings: s.serving.remarks[s.index],

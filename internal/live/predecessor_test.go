@@ -27,7 +27,7 @@ func TestAReloadThatBreaksAKeyIsRefused(t *testing.T) {
 		"beside keys that were broken before": {
 			"shortlink {\n docs https://docs.example\n ping /pong\n pong /ping\n }",
 			"shortlink {\n docs /ping\n ping /pong\n pong /ping\n }",
-			"1 key would be answered with an error, and not as now\nshortlink: key \"docs\": the rule " +
+			"1 working key would fail\nshortlink: key \"docs\": the rule " +
 				"leads into the loop ping -> pong",
 		},
 		"by an option": {
@@ -58,7 +58,7 @@ func TestAReloadThatBreaksAKeyIsRefused(t *testing.T) {
 		"of the second handler of a site": {
 			"handle /x/* {\n shortlink {\n loop /loop\n }\n }\n" + old,
 			"handle /x/* {\n shortlink {\n loop /loop\n }\n }\n shortlink {\n docs /docs/v2\n loop /loop\n }",
-			"1 key would be answered with an error, and not as now\nshortlink: key \"docs\": loop",
+			"1 working key would fail\nshortlink: key \"docs\": loop",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -329,7 +329,7 @@ func TestARefusedReloadNamesTheHandlerOrItsSiteAndTheKey(t *testing.T) {
 	s := testcaddy.Serve(t, host+"a https://a.example\n }\n }")
 	site := "site go.example" + s.Addr[strings.LastIndex(s.Addr, ":"):] + ": "
 	for block, want := range map[string]string{
-		"a /a/x": site + "1 key would be answered with an error, and not as now\n" +
+		"a /a/x": site + "1 working key would fail\n" +
 			"shortlink: key \"a\": loop",
 		"from file none.json": site + "source none.json: ",
 		"name n\n a /a/x":     "shortlink n: key \"a\": loop",

@@ -8,22 +8,22 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// Progress is how far rules have been read, or looked at later.
+// Progress is how far rules have been read or scanned.
 type Progress struct {
 	Rules     int
-	Done, All int64 // of the work, in any unit; All is 0 where it is not known
+	Done, All int64 // work, in any unit; All is 0 if it is not known
 }
 
-// meter follows how far rules are read, to tell it.
+// meter follows the reading of rules and reports its progress.
 type meter struct {
 	tell     func(Progress)
-	measured []source.Measured // all sources, or nil if the size of one is not known
+	measured []source.Measured // all sources, or nil if one has no known size
 	reached  Progress
 	// inline is how many rules need not be read.
 	inline int
 }
 
-// newMeter returns the meter of a load of all rules; none where nobody is to be told.
+// newMeter returns the meter of a load of all rules, or nil if tell is nil.
 func newMeter(of *loading, tell func(Progress)) *meter {
 	if tell == nil {
 		return nil
@@ -45,7 +45,7 @@ func newMeter(of *loading, tell func(Progress)) *meter {
 	return m
 }
 
-// read says how many rules have been read of the sources.
+// read records how many rules have been read of the sources.
 func (m *meter) read(rules int) {
 	if m == nil {
 		return
@@ -57,27 +57,27 @@ func (m *meter) read(rules int) {
 	m.tell(m.reached)
 }
 
-// compiled says that all rules have been read, and some compiled.
+// compiled records that all rules have been read, and some compiled.
 func (m *meter) compiled() {
 	if m != nil {
 		m.tell(m.reached)
 	}
 }
 
-// looked says how far a look at all compiled rules has come.
+// looked records how far a scan of all compiled rules has come.
 func (m *meter) looked(rules, done, of int) {
 	if m != nil && of > 0 {
 		m.tell(Progress{Rules: rules * done / of, Done: int64(done), All: int64(of)})
 	}
 }
 
-// A start with many rules is told of every few seconds.
+// A start with many rules is reported every few seconds.
 const (
 	manyRules   = 100_000
 	tellingTime = 5 * time.Second
 )
 
-// startMeter returns the meter of a start, which tells the log.
+// startMeter returns the meter of a start, which writes to the log.
 func startMeter(of *loading) *meter {
 	told := time.Now()
 	return newMeter(of, func(p Progress) {

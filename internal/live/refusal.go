@@ -8,7 +8,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// Refusal is why something cannot be done that somebody asked for.
+// Refusal is an error that is the client's to mend.
 type Refusal struct {
 	Reason Reason
 	error
@@ -19,26 +19,34 @@ type Reason int
 
 const (
 	NoRule      Reason = iota // there is no such rule
-	NotEditable               // what would change cannot be edited, or not from here
+	NotEditable               // the rule cannot be edited, or not from here
 	Changed                   // the rules are not what the edit requires
-	Invalid                   // the rules would be bad, or are
-	Unavailable               // it may go well later
-	ClientGone                // nobody waits for it any more
+	Invalid                   // the rules would be invalid, or are
+	Unavailable               // a later try may succeed
+	ClientGone                // nobody waits for the answer any more
 )
 
 // Unwrap returns the error itself.
 func (r *Refusal) Unwrap() error { return r.error }
 
-// refuse returns a refusal, as [fmt.Errorf] makes its text.
+// refuse returns a refusal with a formatted message.
 func refuse(reason Reason, format string, args ...any) error {
 	return &Refusal{reason, fmt.Errorf(format, args...)}
 }
 
-// ErrUnloaded is the answer of a handler whose configuration is not Caddy's any more.
+// refuseAll returns one refusal for several, or nil for none.
+func refuseAll(refusals []error) error {
+	if len(refusals) == 0 {
+		return nil
+	}
+	first, _ := errors.AsType[*Refusal](refusals[0])
+	return &Refusal{first.Reason, errors.Join(refusals...)}
+}
+
+// ErrUnloaded is the error of a handler whose configuration has been replaced.
 var ErrUnloaded = refuse(Unavailable, "the configuration has just been replaced; try again")
 
-// ErrGone is the answer to a client that has not waited for it: nobody reads it, but the log has
-// it.
+// ErrGone is the error of a client that has gone away. Nobody reads it, but it is logged.
 var ErrGone = refuse(ClientGone, "the client has gone, and nothing has been done")
 
 func isRefusal(err error) bool {
@@ -46,7 +54,7 @@ func isRefusal(err error) bool {
 	return is
 }
 
-// refusalOf makes a refusal of an error of an edit, if it is a known one.
+// refusalOf turns a known error of an edit into a refusal.
 func refusalOf(err error) (refusal error, isKnown bool) {
 	switch {
 	case isRefusal(err):

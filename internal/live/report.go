@@ -24,16 +24,16 @@ const (
 	eventRejected = "shortlink_rejected"
 )
 
-// namedWarnings is how many warnings of a ruleset are written to the log one by one.
+// namedWarnings is how many warnings of a ruleset are logged one by one.
 const namedWarnings = 20
 
-// namedKeys is how many keys of each kind a record of a swap names.
+// namedKeys is how many keys of each kind the record of a swap names.
 const namedKeys = 10
 
-// toldBroken is how many rules that are answered with an error are told one by one.
+// toldBroken is how many rules that are answered with an error are reported one by one.
 const toldBroken = 1000
 
-// notice is what is told of a load: warnings, a log entry, and an event of the same record.
+// notice is a report of a load: warnings, a log entry, and an event with the same record.
 type notice struct {
 	warnings []lint.Warning
 	level    zapcore.Level
@@ -42,7 +42,7 @@ type notice struct {
 	event    string // its name; empty for none
 }
 
-// reporter tells of loads, in the log and by events.
+// reporter reports loads, in the log and by events.
 type reporter struct {
 	of     *Config
 	logger *zap.Logger
@@ -63,8 +63,8 @@ func (r *reporter) tell(serving *Loaded, notices []notice) {
 	}
 }
 
-// logLoaded logs the first ruleset of a configuration. It returns what there is to tell once Caddy
-// has started, and holds no more then of what another ruleset will replace.
+// logLoaded logs the first ruleset of a configuration. It returns the notices to tell once Caddy
+// has started; they do not retain a ruleset that will be replaced.
 func (r *reporter) logLoaded(first *Loaded, last *lastLoad) (later []notice) {
 	r.reportBroken(r.of.brokenIn(first))
 	loaded := notice{
@@ -85,14 +85,14 @@ func (r *reporter) logLoaded(first *Loaded, last *lastLoad) (later []notice) {
 	return later
 }
 
-// reportBroken tells of each rule that is answered with an error, and why.
+// reportBroken logs each rule that is answered with an error, and why.
 func (r *reporter) reportBroken(broken brokenRules) {
 	for _, err := range broken.first {
 		r.logger.Error(err.Message, append([]zap.Field{
 			zap.String("name", r.of.Name),
 			zap.String("kind", string(kindOfBroken(err))),
 			zap.String("key", err.Key),
-		}, r.place(err.Position)...)...)
+		}, r.positionFields(err.Position)...)...)
 	}
 	if more := broken.more(); more > 0 {
 		r.logger.Error("more rules are answered with an error; "+CheckNamesAll,
@@ -100,14 +100,14 @@ func (r *reporter) reportBroken(broken brokenRules) {
 	}
 }
 
-// swapped is the audit record of a swap. After a rejection it also tells that all is well again
-// where nothing has changed.
+// swapped returns the audit record of a swap. After a rejection it also says that the sources are
+// good again if nothing has changed.
 func (r *reporter) swapped(
 	before string, next *Loaded, d resolver.Difference, warnings []lint.Warning,
 ) notice {
 	message := "rules swapped"
 	if before == next.Digest {
-		message = "the sources of the rules are well again, and nothing has changed"
+		message = "the sources of the rules are good again, and nothing has changed"
 	}
 	return notice{
 		warnings: warnings,
@@ -127,7 +127,8 @@ func (r *reporter) swapped(
 	}
 }
 
-// unchanged tells that sources have been read and say what they said before, but perhaps elsewhere.
+// unchanged returns the notice that sources were read and hold the same rules, perhaps on other
+// lines.
 func (r *reporter) unchanged(warnings []lint.Warning) notice {
 	return notice{
 		warnings: warnings,
@@ -137,7 +138,7 @@ func (r *reporter) unchanged(warnings []lint.Warning) notice {
 	}
 }
 
-// rejected tells what is wrong with rules, and that the old ones go on serving.
+// rejected returns the notice of rejected rules, which says that the old ones still serve.
 func (r *reporter) rejected(digest string, rejected *lastLoad) notice {
 	return notice{
 		level:   zap.ErrorLevel,
@@ -152,13 +153,13 @@ func (r *reporter) rejected(digest string, rejected *lastLoad) notice {
 	}
 }
 
-// record is what the log and an event say of a load in the same words.
+// record has the fields that the log and an event share.
 type record []struct {
 	name  string
 	value any
 }
 
-// fields returns the record for the log, with more.
+// fields returns the record as log fields, followed by more.
 func (r record) fields(more ...zap.Field) []zap.Field {
 	var fields []zap.Field
 	for _, member := range r {
@@ -167,7 +168,7 @@ func (r record) fields(more ...zap.Field) []zap.Field {
 	return append(fields, more...)
 }
 
-// data returns the record for an event.
+// data returns the record as the data of an event.
 func (r record) data() map[string]any {
 	data := map[string]any{}
 	for _, member := range r {
@@ -176,18 +177,17 @@ func (r record) data() map[string]any {
 	return data
 }
 
-// brokenError is the error of rules that would no longer be answered: how many, and why the first
+// brokenError is the error of rules that would break n working keys; it says why for the first
 // ones.
 func brokenError(n int, first []*resolver.RuleError) error {
-	errs := []error{fmt.Errorf("%s would be answered with an error, and not as now",
-		printable.Count(n, "key"))}
+	errs := []error{fmt.Errorf("%s would fail", printable.Count(n, "working key"))}
 	for _, err := range first {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
 
-// brokenBy returns the error of a candidate that breaks keys, nil where it does not.
+// brokenBy returns an error if a candidate breaks keys that work now.
 func (rs *Ruleset) brokenBy(next *candidate) error {
 	before := []*resolver.Ruleset{rs.Serving().Ruleset}
 	n, first := lint.Broken(next.Ruleset, before, namedKeys)
@@ -198,28 +198,28 @@ func (rs *Ruleset) brokenBy(next *candidate) error {
 	return brokenError(n, first)
 }
 
-// brokenRules are rules that are answered with an error: how many, and the first ones with the
-// reason.
+// brokenRules are the rules that are answered with an error: how many, and the first ones with
+// their reasons.
 type brokenRules struct {
 	count int
 	first []*resolver.RuleError
-	place *sync.Once // looks up where the first ones stand
+	place *sync.Once // locates the first ones
 }
 
-// brokenIn returns the broken rules of what serves, with their places. These are looked up once, as
-// many may ask for the status.
+// brokenIn returns the broken rules of what serves, with their positions. They are looked up once,
+// because many clients may ask for the status.
 func (c *Config) brokenIn(of *Loaded) brokenRules {
 	of.broken.place.Do(func() { c.locateErrors(of.versions, of.broken.first) })
 	return of.broken
 }
 
-// more is how many there are besides the first ones.
+// more returns how many rules there are besides the first ones.
 func (b brokenRules) more() int { return b.count - len(b.first) }
 
-// CheckNamesAll says where to read of the others.
+// CheckNamesAll says how to list all of them.
 const CheckNamesAll = "caddy shortlink check --format json names all of them"
 
-// kindOfBroken returns why a rule is answered with an error.
+// kindOfBroken returns the kind of a rule's error.
 func kindOfBroken(err *resolver.RuleError) lint.Kind {
 	if errors.Is(err, resolver.ErrLoop) {
 		return lint.WarnLoop
@@ -227,26 +227,26 @@ func kindOfBroken(err *resolver.RuleError) lint.Kind {
 	return lint.WarnTooManyRedirects
 }
 
-// warn writes what the authors of rules should know, up to a number that a person can read.
+// warn logs warnings for authors of rules, at most namedWarnings.
 func (r *reporter) warn(serving *Loaded, warnings []lint.Warning) {
 	named := min(len(warnings), namedWarnings)
 	for _, w := range r.of.located(serving.versions, warnings[:named]) {
 		r.logger.Warn(w.Message, append([]zap.Field{
 			zap.String("kind", string(w.Kind)),
 			zap.String("key", w.Key),
-		}, r.place(w.Position)...)...)
+		}, r.positionFields(w.Position)...)...)
 	}
 	if more := len(warnings) - named; more > 0 {
 		r.logger.Warn("more warnings are left out", zap.Int("warnings", more))
 	}
 }
 
-// InlineSource is what positions have for the source of the rules that stand in a handler's own
-// configuration; name is the handler's.
+// InlineSource is the source in positions of rules that stand in the configuration of the handler
+// with this name.
 func InlineSource(name string) string { return strings.TrimSpace("shortlink " + name) }
 
-// place says in the log where a rule stands. Of inline rules Caddy's JSON has lost the lines.
-func (r *reporter) place(at resolver.Position) []zap.Field {
+// positionFields says where a rule stands. Caddy's JSON has lost the lines of inline rules.
+func (r *reporter) positionFields(at resolver.Position) []zap.Field {
 	fields := []zap.Field{zap.String("position", at.String())}
 	if at == (resolver.Position{Source: InlineSource(r.of.Name)}) {
 		fields = append(fields, zap.String("handler", r.of.PublicName()),
@@ -255,7 +255,7 @@ func (r *reporter) place(at resolver.Position) []zap.Field {
 	return fields
 }
 
-// emit tells Caddy's events app. Only once that has started it knows those who listen.
+// emit passes an event to Caddy's events app. The app knows its listeners only once it has started.
 func (r *reporter) emit(name string, data map[string]any) {
 	r.events.Emit(r.of.Context, name, data)
 }
@@ -269,19 +269,19 @@ func eventsApp(ctx caddy.Context) (*caddyevents.App, error) {
 	return app.(*caddyevents.App), nil
 }
 
-// onceStarted calls a function, which returns at once, when Caddy has started with this
-// configuration. One that is only validated, or fails to start, never gets there.
+// onceStarted calls a function when Caddy has started with this configuration. The function must
+// return at once. It is never called for a configuration that is only validated or fails to start.
 func onceStarted(events *caddyevents.App, run func()) {
-	once := &startedHandler{sync.OnceFunc(run)} // other apps, too, may have an event of this name
+	once := &startedHandler{sync.OnceFunc(run)} // other apps may have an event of this name, too
 	if err := events.On("started", once); err != nil {
-		once.start() // Caddy runs already: that is the one error
+		once.start() // the only error is that Caddy runs already
 	}
 }
 
-// startedHandler is a handler of the event that Caddy has started.
+// startedHandler handles the event that Caddy has started.
 type startedHandler struct{ start func() }
 
-// Handle starts what has waited for it.
+// Handle calls the function that waits for the start.
 func (s *startedHandler) Handle(context.Context, caddy.Event) error {
 	s.start()
 	return nil

@@ -14,7 +14,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// Ruleset is the rules of a handler: it reads and compiles them, lets them serve, and changes them.
+// Ruleset is the live rules of a handler: it reads and compiles them, makes them serve, and changes
+// them.
 type Ruleset struct {
 	Config
 	reporter
@@ -30,8 +31,8 @@ func New(config Config) *Ruleset {
 	return rs
 }
 
-// Start makes the handler's ruleset live: that of an earlier handler of the same configuration, or
-// one that is read and compiled now. A ruleset that cannot serve is an error.
+// Start makes the ruleset live: it takes over that of an earlier handler with the same
+// configuration, or reads and compiles its own. It returns an error if the rules cannot serve.
 func (rs *Ruleset) Start() (err error) {
 	rs.logger = rs.Context.Logger()
 	if rs.Name == "" {
@@ -54,7 +55,7 @@ func (rs *Ruleset) Start() (err error) {
 		later = rs.logLoaded(first, last)
 		l, err := newShared(rs.PublicName(), first, last)
 		if err == nil {
-			l.tally.loaded(rs.Sources, last.err, last.time)
+			l.totals.loaded(rs.Sources, last.err, last.time)
 		}
 		return l, err
 	})
@@ -65,11 +66,11 @@ func (rs *Ruleset) Start() (err error) {
 	if adopted {
 		rs.logger.Debug("the rules of the configuration before serve on")
 		if err := before.check(&rs.Config, rs.Serving()); err != nil {
-			return err // another site's handler has this configuration, too
+			return err // another site's handler has the same configuration
 		}
 	}
 	if len(rs.Sources) == 0 {
-		rs.Rules = nil // they are compiled, and nothing will read them again
+		rs.Rules = nil // they are compiled and not needed again
 	}
 	rs.warn(rs.Serving(), rs.ConfigurationWarnings(rs.Serving().Ruleset))
 	if !adopted {
@@ -80,48 +81,59 @@ func (rs *Ruleset) Start() (err error) {
 		rs.outlive()
 		rs.shared.handler.Store(rs)
 		running.Store(rs, nil)
-		rs.shared.tally.keeper.KeepIn(rs.Context, rs.Context.Storage(), rs.logger)
+		rs.shared.totals.keeper.KeepIn(rs.Context, rs.Context.Storage(), rs.logger)
 		go rs.run(later)
 	})
 	return nil
 }
 
-// Serving returns what serves now. A request keeps it as long as it needs it.
+// Serving returns what serves now. A request keeps it for as long as it runs.
 func (rs *Ruleset) Serving() *Loaded { return rs.shared.serving.Load() }
 
-// LastError returns why the rules that were loaded last were rejected, or nil if they serve.
+// LastError returns why the last load was rejected, or nil if it serves.
 func (rs *Ruleset) LastError() error { return rs.shared.last.Load().err }
 
-// Count counts what became of a request that was asked of what served.
+// Count counts the outcome of a request that serving has resolved.
 func (rs *Ruleset) Count(result *resolver.Result, serving *Loaded) {
-	rs.shared.tally.count(result, serving.counted)
+	rs.shared.totals.count(result, serving.counted)
 }
 
-// Hits returns how often the rules that serve have redirected. The error says why those of other
-// servers cannot be read.
+// Hits returns the hits of the rules that serve. The error says why those of other servers cannot
+// be read.
 func (rs *Ruleset) Hits(ctx context.Context) (*hits.List, error) {
-	return rs.shared.tally.keeper.List(ctx, rs.Serving().Ruleset)
+	return rs.shared.totals.keeper.List(ctx, rs.Serving().Ruleset)
 }
 
-// Days returns what all rules together had on each of the last [hits.DaysKept] days, oldest first,
-// today last; of all servers that share Caddy's storage.
-func (rs *Ruleset) Days(ctx context.Context) ([]hits.Day, error) {
-	return rs.shared.tally.keeper.Days(ctx)
+// HitSummary returns the hits of all rules together, of all servers that share Caddy's storage.
+// MostUsed has at most most keys, all of rules that serve.
+func (rs *Ruleset) HitSummary(ctx context.Context, most int) (*hits.Summary, error) {
+	all, err := rs.shared.totals.keeper.Summary(ctx)
+	if err != nil {
+		return nil, err
+	}
+	serving := rs.Serving().Ruleset
+	var used []hits.Used
+	for _, u := range all.MostUsed {
+		if len(used) == most {
+			break
+		}
+		if _, rule, ok := ruleOf(serving, u.Key); ok {
+			used = append(used, hits.Used{Key: rule.Key, N: u.N})
+		}
+	}
+	all.MostUsed = used
+	return all, nil
 }
 
-// DaysSince returns when days began to be kept.
-func (rs *Ruleset) DaysSince(ctx context.Context) (time.Time, error) {
-	return rs.shared.tally.keeper.DaysSince(ctx)
-}
-
-// DaysOf is Days for the rule of a key, with what it had in total.
+// DaysOf returns the hits of a key's rule on each of the last [hits.DaysKept] days, oldest first,
+// and its total.
 func (rs *Ruleset) DaysOf(ctx context.Context, key string) ([]hits.Day, hits.Count, error) {
 	serving := rs.Serving().Ruleset
 	number, _, ok := ruleOf(serving, key)
 	if !ok {
 		return nil, hits.Count{}, refuse(NoRule, "there is no rule for the key %q", key)
 	}
-	return rs.shared.tally.keeper.DaysOf(ctx, serving.KeyOf(number))
+	return rs.shared.totals.keeper.DaysOf(ctx, serving.KeyOf(number))
 }
 
 // ruleOf returns the rule of a key, and its number.
@@ -132,38 +144,18 @@ func ruleOf(ruleset *resolver.Ruleset, key string) (number int, rule resolver.Ru
 	return number, rule, ok
 }
 
-// MostUsed returns the keys that redirected most in the last 30 days, most first: at most as many
-// as most says, and 100.
-func (rs *Ruleset) MostUsed(ctx context.Context, most int) ([]hits.Used, error) {
-	all, err := rs.shared.tally.keeper.MostUsed(ctx)
-	if err != nil {
-		return nil, err
-	}
-	serving := rs.Serving().Ruleset
-	var used []hits.Used
-	for _, u := range all {
-		if len(used) == most {
-			break
-		}
-		if _, rule, ok := ruleOf(serving, u.Key); ok {
-			used = append(used, hits.Used{Key: rule.Key, N: u.N})
-		}
-	}
-	return used, nil
-}
-
-// Search finds the rules that serve and have a text, as [find.Index.Search] does.
+// Search finds rules that serve and contain a text, like [find.Index.Search].
 func (rs *Ruleset) Search(ctx context.Context, text, after string, most int) find.Found {
 	return rs.shared.finder.Search(ctx, rs.Serving().Ruleset, text, after, most)
 }
 
-// Suggest returns the keys that a path which has no rule was perhaps meant to be, as
-// [find.Index.Suggest] does.
-func (rs *Ruleset) Suggest(path string, most int) []string {
-	return rs.shared.finder.Suggest(rs.Serving().Ruleset, path, most)
+// Suggest returns the rules that a path without a rule may have meant, like
+// [find.Index.Suggest].
+func (rs *Ruleset) Suggest(path string, most int) []resolver.Rule {
+	return rs.shared.finder.Suggest(rs.Serving().Listed(), path, most)
 }
 
-// run tells of the first rules, if this handler has loaded them, and follows the sources until the
+// run reports the first rules, if this handler has loaded them, and follows the sources until the
 // configuration is unloaded.
 func (rs *Ruleset) run(later []notice) {
 	rs.tell(rs.Serving(), later)
@@ -177,7 +169,7 @@ func (rs *Ruleset) run(later []notice) {
 	}
 }
 
-// Stop lets go of the ruleset.
+// Stop releases the ruleset.
 func (rs *Ruleset) Stop() error {
 	if rs == nil || rs.shared == nil {
 		return nil
@@ -188,11 +180,11 @@ func (rs *Ruleset) Stop() error {
 	return err
 }
 
-// watch returns a channel that tells when the sources have changed.
+// watch returns a channel that signals that sources have changed.
 func (rs *Ruleset) watch() <-chan struct{} {
 	versions := rs.Serving().versions
 	changes := make(chan struct{}, 1)
-	tell := func() { raise(changes) } // a change that is waiting already will see this one
+	tell := func() { raise(changes) } // a signal that is waiting covers this change
 	for i, from := range rs.Sources {
 		if key := copyKeyOf(from); key != "" {
 			go copying{rs, i, key}.run()
@@ -203,18 +195,19 @@ func (rs *Ruleset) watch() <-chan struct{} {
 			continue
 		}
 		go from.Watch(rs.Context, versions[i], func() {
-			rs.shared.backlog.add(i, unread{isStale: true})
+			rs.shared.backlog.add(i, pending{isStale: true})
 			tell()
 		})
 	}
 	return changes
 }
 
-// rejectedShare is how many times as long as a rejected load of keys the pause is that follows it.
+// rejectedShare is how many times the duration of a rejected load of keys passes before the next
+// one.
 const rejectedShare = 2
 
-// follow reads what has changed after each change. While keys are rejected, which are read again
-// each time, that takes up a third of the time at most.
+// follow loads what has changed after each signal. While keys are rejected and read again each
+// time, this takes at most a third of the time.
 func (rs *Ruleset) follow(changes <-chan struct{}) {
 	for {
 		select {
@@ -222,8 +215,8 @@ func (rs *Ruleset) follow(changes <-chan struct{}) {
 			return
 		case <-changes:
 			begun := time.Now()
-			_ = rs.alone(func() error { // what is wrong is reported
-				rs.loadAlone()
+			_ = rs.alone(func() error { // errors are reported
+				rs.loadStale()
 				return nil
 			})
 			if rs.LastError() != nil && rs.shared.backlog.hasKeys() {

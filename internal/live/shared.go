@@ -10,66 +10,65 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/hits"
 	"github.com/caddy-shortlink/shortlink/internal/pace"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/reverse"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/source"
 	"github.com/caddyserver/caddy/v2"
 )
 
-// rulesets are the live rulesets of all handlers, by configuration. A reload of Caddy's
-// configuration takes the handlers that it does not change over without reading or compiling
-// anything.
+// rulesets are the live rulesets of all handlers, by configuration. Handlers that a reload of
+// Caddy's configuration does not change keep theirs without reading or compiling.
 var rulesets = caddy.NewUsagePool()
 
-// running are the handlers that have started, as keys. The pool would let those who ask wait for a
-// ruleset that is just being read.
+// running are the handlers that have started, as keys. Asking the pool instead would wait for a
+// ruleset that is being read.
 var running sync.Map
 
-// configured are the handlers of configurations that Caddy has loaded, whether they have started or
-// not, as keys.
+// configured are the handlers of loaded configurations, started or not, as keys.
 var configured sync.Map
 
-// tallies are what is counted, by the public names of handlers.
-var tallies = caddy.NewUsagePool()
+// totalsByName are the [totals] of all handlers, by public name.
+var totalsByName = caddy.NewUsagePool()
 
-// shared is the ruleset that serves, and what is known of it. Requests only load the pointer; a
-// swap stores another one and stops nobody.
+// shared is the ruleset that serves, and its state. Requests only load the pointer; a swap replaces
+// it and blocks nobody.
 type shared struct {
 	serving atomic.Pointer[Loaded]
-	// handler is the one that the admin endpoint asks: of those that share the ruleset, the one that
-	// follows the sources or, until there is one, the last to start.
+	// handler is the one that the admin endpoint asks among those that share the ruleset: the one
+	// that follows the sources or, until there is one, the last to start.
 	handler atomic.Pointer[Ruleset]
 
-	// following is held while a handler follows the sources: of those that share the ruleset, one at a
-	// time, so that each change is read and told once.
+	// following is held by the handler that follows the sources: one of those that share the
+	// ruleset, so that each change is read and reported once.
 	following turn
 
-	tally    *tally
+	totals   *totals
 	backlog  backlog
 	copies   []*storedCopy // by source
 	changed  changedKeys
 	pages    pagePaths
 	finder   *find.Index
-	locating turn // held while places of rules are looked up
+	locating turn // held while rules are located
 
-	loading turn     // held by the one who loads rules; nobody else stores in what follows
-	notices []notice // of the load that is under way
-	// emptied is the source that an edit has left without rules, until those serve: its place in the
-	// order of sources, from 1; 0 for none.
+	loading turn     // held during a load; guards the fields below
+	notices []notice // of the load in progress
+	// emptied is the source that an edit has left without rules, until those serve: its index plus
+	// 1, or 0 for none.
 	emptied int
 	last    atomic.Pointer[lastLoad]
-	// wornUntil is until when a worn ruleset is left as it is, as it could not be compiled anew.
+	// wornUntil is until when a worn ruleset is left as it is, because recompiling it failed.
 	wornUntil time.Time
 }
 
-// turn is a lock. It is a channel, as tests in a bubble of time see who waits for one and not who
-// waits for a mutex, and its holder may rest.
+// turn is a lock. It is a channel because tests with synctest see a goroutine that waits for a
+// channel, but not one that waits for a mutex.
 type turn chan struct{}
 
 // Lock waits for the lock.
 func (t turn) Lock() { t <- struct{}{} }
 
-// LockWithin is Lock for who waits no longer than ctx. It reports whether the lock is held.
+// LockWithin is Lock for at most as long as ctx lasts. It reports whether the lock is held.
 func (t turn) LockWithin(ctx context.Context) bool {
 	select {
 	case t <- struct{}{}:
@@ -79,13 +78,15 @@ func (t turn) LockWithin(ctx context.Context) bool {
 	}
 }
 
-// Unlock lets the next one have it.
+// Unlock releases the lock.
 func (t turn) Unlock() { <-t }
 
-// Loaded is a ruleset that has been read, compiled and tested.
+// Loaded is a ruleset that has been read, compiled and checked.
 type Loaded struct {
 	Ruleset  *resolver.Ruleset
 	Warnings *lint.List
+	// Reverse tells which key leads to a page; nil where nobody asks.
+	Reverse  *reverse.Index
 	Digest   string
 	versions []string                    // of the sources
 	expected []source.PlacedExpectations // of the sources
@@ -94,16 +95,21 @@ type Loaded struct {
 	counted  *hits.RulesetCounters // its hits; nil before it serves
 }
 
-// lastLoad is what came of the last load of rules.
+// Listed returns the keys that may be suggested to anybody, with their hits.
+func (l *Loaded) Listed() find.Listed {
+	return find.Listed{Ruleset: l.Ruleset, Hits: l.counted.Hits}
+}
+
+// lastLoad is the result of the last load of rules.
 type lastLoad struct {
 	time time.Time
 	err  error // why the rules were rejected; nil if they serve
-	// failingSince is when the first of the loads failed that have failed since the last good one;
-	// zero where that one is the last.
+	// failingSince is when the first load failed since the last good one; zero if the last one was
+	// good.
 	failingSince time.Time
 }
 
-// failedLoad returns what came of a load that failed, after others.
+// failedLoad returns the result of a load that failed after others.
 func failedLoad(err error, before ...*lastLoad) *lastLoad {
 	now := time.Now()
 	failed := &lastLoad{time: now, err: printable.Shorten(err), failingSince: now}
@@ -115,10 +121,9 @@ func failedLoad(err error, before ...*lastLoad) *lastLoad {
 	return failed
 }
 
-// newShared returns what is live when the first rules serve, after a load, of a handler with this
-// public name.
+// newShared returns the shared state of the first rules of a handler with this public name.
 func newShared(name string, first *Loaded, last *lastLoad) (*shared, error) {
-	value, _, err := tallies.LoadOrNew(name, func() (caddy.Destructor, error) {
+	value, _, err := totalsByName.LoadOrNew(name, func() (caddy.Destructor, error) {
 		return newTally(name), nil
 	})
 	if err != nil {
@@ -126,31 +131,31 @@ func newShared(name string, first *Loaded, last *lastLoad) (*shared, error) {
 	}
 	l := &shared{
 		following: make(turn, 1), loading: make(turn, 1), locating: make(turn, 1),
-		tally: value.(*tally), finder: find.New(pace.New().Pause),
+		totals: value.(*totals), finder: find.New(pace.New().Pause),
 	}
 	for range first.versions {
 		l.copies = append(l.copies, &storedCopy{due: make(chan struct{}, 1), storing: make(turn, 1)})
 	}
-	first.counted = l.tally.hits.Begin(first.Ruleset)
+	first.counted = l.totals.hits.Begin(first.Ruleset)
 	l.serving.Store(first)
 	l.last.Store(last)
 	if last.err != nil {
 		for i := range first.versions {
-			l.backlog.add(i, unread{isStale: true, isWhole: true})
+			l.backlog.add(i, pending{isStale: true, isWhole: true})
 		}
 	}
 	return l, nil
 }
 
-// Destruct leaves what has been counted to the other handlers of the name, or has it stored with
-// the last of them, and stores what is left of copies.
+// Destruct passes the hits to the other handlers of the name, or stores them if this was the last
+// one, and stores the remaining copies.
 func (l *shared) Destruct() error {
 	if last := l.handler.Load(); last != nil {
 		defer last.storeLastCopies()
 	}
-	last, err := tallies.Delete(l.tally.name)
+	last, err := totalsByName.Delete(l.totals.name)
 	if !last {
-		l.tally.hits.Retire(l.serving.Load().counted, nil)
+		l.totals.hits.Retire(l.serving.Load().counted, nil)
 	}
 	return err
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/caddyserver/caddy/v2"
 )
 
-// Site is where a handler answers, as far as the configuration around it says.
+// Site is where a handler answers, as far as its configuration says.
 type Site struct {
-	Addresses []string // that its server listens at
+	Addresses []string // that its server listens on
 	Hosts     []string // of the nearest host matcher around it; none for any host
 }
 
@@ -24,8 +24,8 @@ func haveCommon(a, b []string) bool {
 	return slices.ContainsFunc(a, func(one string) bool { return slices.Contains(b, one) })
 }
 
-// String returns the addresses as a Caddyfile has them, or what the server listens at where these
-// have no port.
+// String returns the addresses as in a Caddyfile, or what the server listens on if they have no
+// port.
 func (s Site) String() string {
 	ports := PortsOf(s.Addresses)
 	if ports == nil {
@@ -34,8 +34,8 @@ func (s Site) String() string {
 	return strings.Join(AddressesOf(s.Hosts, ports), " ")
 }
 
-// AddressesOf returns addresses as a Caddyfile has them, of hosts, none for any, at ports such as
-// ":80".
+// AddressesOf returns the addresses of hosts (none for any) at ports such as ":80", as in a
+// Caddyfile.
 func AddressesOf(hosts, ports []string) (addresses []string) {
 	for _, port := range ports {
 		if hosts == nil {
@@ -51,8 +51,7 @@ func AddressesOf(hosts, ports []string) (addresses []string) {
 	return addresses
 }
 
-// PortsOf returns the ports, such as ":80", of the addresses that a server listens at, of those
-// that have one.
+// PortsOf returns the ports, such as ":80", of addresses that have one.
 func PortsOf(listen []string) (ports []string) {
 	for _, address := range listen {
 		parsed, err := caddy.ParseNetworkAddress(address)

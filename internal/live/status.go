@@ -12,15 +12,15 @@ import (
 
 // RunningRuleset is a handler that runs, under a name that no other has.
 type RunningRuleset struct {
-	// UniqueName is the handler's own where no other has that, else with a number.
+	// UniqueName is the handler's own name if no other has it, else the name with a number.
 	UniqueName string
-	// Shares tells that others have the name, too, so that a change of the configuration can give it
-	// to another one.
+	// Shares says that other handlers have the name, too, so that a change of the configuration can
+	// give it to another one.
 	Shares bool
 	*Ruleset
 }
 
-// Status is what there is to know of the handler; the site, where the name alone does not tell it.
+// Status returns the handler's status, with its site if others share the name.
 func (rs *RunningRuleset) Status() Status {
 	status := rs.Ruleset.Status()
 	if rs.Shares {
@@ -44,7 +44,7 @@ func AllRunning() Running {
 	return withUniqueNames(found)
 }
 
-// withUniqueNames sorts handlers by name, and gives each a name that no other has.
+// withUniqueNames sorts handlers by name, and gives each a unique name.
 func withUniqueNames(found []*Ruleset) Running {
 	slices.SortFunc(found, func(a, b *Ruleset) int {
 		return strings.Compare(a.PublicName()+"\x00"+a.Identity, b.PublicName()+"\x00"+b.Identity)
@@ -80,7 +80,7 @@ func (all Running) Names() []string {
 	return names
 }
 
-// Status is what there is to know of a handler.
+// Status is the status of a handler.
 type Status struct {
 	// Site has the addresses of a handler whose name others have, too.
 	Site     string         `json:"site,omitempty"`
@@ -88,7 +88,7 @@ type Status struct {
 	Digest   string         `json:"digest"`
 	Sources  []SourceStatus `json:"sources"`
 	LastLoad LoadStatus     `json:"last_load"`
-	// BrokenRules is how many rules are answered with an error; Broken names the first 1000 of them.
+	// BrokenRules is how many rules are answered with an error; Broken has the first 1000 of them.
 	BrokenRules int          `json:"broken_rules"`
 	Broken      []BrokenRule `json:"broken,omitempty"`
 }
@@ -101,14 +101,15 @@ type BrokenRule struct {
 	Reason   string    `json:"reason"`
 }
 
-// SourceStatus is what there is to know of a source.
+// SourceStatus is the status of a source.
 type SourceStatus struct {
 	Source   string        `json:"source"`
 	Writable bool          `json:"writable"`
 	Outage   *OutageStatus `json:"outage,omitempty"`
 }
 
-// OutageStatus says since when a source cannot be read, why, and of when its rules are that serve.
+// OutageStatus says since when and why a source cannot be read, and how old the rules are that
+// serve.
 type OutageStatus struct {
 	Since      time.Time `json:"since"`
 	Error      string    `json:"error"`
@@ -116,7 +117,7 @@ type OutageStatus struct {
 	StoredCopy bool      `json:"stored_copy,omitempty"`
 }
 
-func statusOfSource(from source.Source, t *tally) SourceStatus {
+func statusOfSource(from source.Source, t *totals) SourceStatus {
 	writable, ok := from.(source.Writable)
 	info := SourceStatus{Source: from.String(), Writable: ok && writable.Writable() == nil}
 	if outage := source.OutageOf(from); outage != nil {
@@ -127,7 +128,7 @@ func statusOfSource(from source.Source, t *tally) SourceStatus {
 	return info
 }
 
-// LoadStatus is what came of the last load of rules: "loaded", or "rejected" with the reason.
+// LoadStatus is the result of the last load of rules: "loaded", or "rejected" with the reason.
 type LoadStatus struct {
 	Time         time.Time  `json:"time"`
 	Result       string     `json:"result"`
@@ -135,7 +136,7 @@ type LoadStatus struct {
 	FailingSince *time.Time `json:"failing_since,omitempty"`
 }
 
-// Status returns what there is to know of the handler.
+// Status returns the status of the handler.
 func (rs *Ruleset) Status() Status {
 	serving, last := rs.Serving(), rs.shared.last.Load()
 	status := Status{
@@ -151,7 +152,7 @@ func (rs *Ruleset) Status() Status {
 			BrokenRule{kindOfBroken(err), err.Position.String(), err.Key, err.Message})
 	}
 	for _, from := range rs.Sources {
-		status.Sources = append(status.Sources, statusOfSource(from, rs.shared.tally))
+		status.Sources = append(status.Sources, statusOfSource(from, rs.shared.totals))
 	}
 	if last.err != nil {
 		status.LastLoad.Result, status.LastLoad.Error, status.LastLoad.FailingSince = "rejected",
@@ -160,8 +161,8 @@ func (rs *Ruleset) Status() Status {
 	return status
 }
 
-// UniqueNames returns unique names for public ones, and how often each of these is there. The first
-// of several handlers keeps the name, and the others get a number.
+// UniqueNames makes public names unique, and counts each public name. The first of several handlers
+// keeps the name, and the others get a number.
 func UniqueNames(public []string) (unique []string, count map[string]int) {
 	count = map[string]int{}
 	for _, name := range public {
@@ -180,7 +181,7 @@ func UniqueNames(public []string) (unique []string, count map[string]int) {
 	return unique, count
 }
 
-// IsAtFault reports whether something is wrong with a handler that somebody has to see to.
+// IsAtFault reports whether something is wrong with a handler that somebody has to mend.
 func (h Status) IsAtFault() bool {
 	isOut := func(s SourceStatus) bool { return s.Outage != nil }
 	return h.LastLoad.Error != "" || h.BrokenRules > 0 || slices.ContainsFunc(h.Sources, isOut)

@@ -52,8 +52,10 @@ func (s *editedSource) Edit(_ context.Context, version string, edit rulefile.Edi
 	if version != fmt.Sprint(s.version) {
 		return "", source.ErrChanged
 	}
-	if delete(s.rules, edit.Key); edit.Rule != nil {
-		s.rules[edit.Key] = *edit.Rule
+	for _, change := range edit.Changes {
+		if delete(s.rules, change.Key); change.Rule != nil {
+			s.rules[change.Key] = *change.Rule
+		}
 	}
 	s.version++
 	return fmt.Sprint(s.version), nil
@@ -64,7 +66,7 @@ func (s *editedSource) Edit(_ context.Context, version string, edit rulefile.Edi
 func editAtRandom(t *testing.T, rs *Ruleset, r *rand.Rand, n int, refused bool) {
 	t.Helper()
 	rule := resolver.Rule{Key: editedKey(r.IntN(n)), Value: editedValue(r.IntN(1_000_000))}
-	e := &Edit{Key: rule.Key, Rule: &rule}
+	change := Change{Key: rule.Key, Rule: &rule}
 	_, there := rs.Serving().Ruleset.RuleOf(1, rule.Key)
 	switch kind := r.IntN(4); {
 	case refused && kind == 0:
@@ -72,10 +74,11 @@ func editAtRandom(t *testing.T, rs *Ruleset, r *rand.Rand, n int, refused bool) 
 	case refused: // which only shows when all has been derived
 		rule.Value = "/" + rule.Key
 	case kind == 0 && there:
-		e.Rule = nil
+		change.Rule = nil
 	}
-	if _, err := rs.Apply(t.Context(), e); (err != nil) != refused {
-		t.Fatalf("the edit of %s to %+v: %v", e.Key, e.Rule, err)
+	_, err := rs.Apply(t.Context(), &Edit{Changes: []Change{change}})
+	if (err != nil) != refused {
+		t.Fatalf("the edit of %s to %+v: %v", change.Key, change.Rule, err)
 	}
 }
 

@@ -78,8 +78,8 @@ type converter struct {
 	to      rulefile.Format
 	checker *resolver.RuleChecker // nil when all is read
 	done    Conversion
-	entries int     // of the file, as far as its reader counts them
-	places  []place // of all rules that were read
+	entries int              // of the file, as far as its reader counts them
+	places  []packedPosition // of all rules that were read
 }
 
 // read passes the rules to write that are good.
@@ -89,8 +89,8 @@ func (c *converter) read(in Input, write func(resolver.Rule)) error {
 		return err
 	}
 	found, err := c.from.Read(in, func(rule resolver.Rule) {
-		c.places = append(c.places, c.placeOf(rule.Position))
-		if c.take(rule) {
+		c.places = append(c.places, c.packPosition(rule.Position))
+		if c.isConverted(rule) {
 			write(rule)
 		}
 	})
@@ -135,8 +135,8 @@ func (c *converter) checked(in Input) (Input, error) {
 	return in, rulefile.Errors{{Position: at, Message: err.Error()}}
 }
 
-// take reports whether a rule is good, and takes down what becomes of it.
-func (c *converter) take(rule resolver.Rule) bool {
+// isConverted reports whether a rule is valid, and records the result.
+func (c *converter) isConverted(rule resolver.Rule) bool {
 	if err := checkVisible(rule); err != nil {
 		c.done.Refused.report(rule.Position, rule.Key, err.Error())
 		return false
@@ -187,14 +187,14 @@ func approximation(rule resolver.Rule, from Format, to rulefile.Format) string {
 	return strings.Join(ways, "; ")
 }
 
-// place is where a line stands: its number in the upper half and, where a line can have several
+// packedPosition is the position of a line: its number in the upper half and, where a line can have several
 // entries that count each for itself, the column in the lower one.
-type place uint64
+type packedPosition uint64
 
-func (c *converter) placeOf(at resolver.Position) place {
-	p := place(at.Line) << 32
+func (c *converter) packPosition(at resolver.Position) packedPosition {
+	p := packedPosition(at.Line) << 32
 	if c.from.HasSeveral {
-		p |= place(at.Column)
+		p |= packedPosition(at.Column)
 	}
 	return p
 }
@@ -203,14 +203,14 @@ func (c *converter) placeOf(at resolver.Position) place {
 func (c *converter) count() {
 	const approximated, dropped, refused = 1, 2, 3
 	done := &c.done
-	worst := make(map[place]int, len(c.places))
+	worst := make(map[packedPosition]int, len(c.places))
 	for _, p := range c.places {
 		worst[p] = 0
 	}
 	kinds := []*Lines{approximated: &done.Approximated, dropped: &done.Dropped, refused: &done.Refused}
 	for kind, lines := range kinds[1:] {
 		for _, l := range lines.Reports {
-			p := c.placeOf(l.Position)
+			p := c.packPosition(l.Position)
 			worst[p] = max(worst[p], kind+1)
 		}
 	}
@@ -222,7 +222,7 @@ func (c *converter) count() {
 		}
 	}
 	done.Approximated.Reports = slices.DeleteFunc(done.Approximated.Reports,
-		func(l lint.Warning) bool { return worst[c.placeOf(l.Position)] == refused })
+		func(l lint.Warning) bool { return worst[c.packPosition(l.Position)] == refused })
 	for _, lines := range kinds[1:] {
 		slices.SortStableFunc(lines.Reports, func(a, b lint.Warning) int {
 			return cmp.Or(cmp.Compare(a.Position.Line, b.Position.Line),

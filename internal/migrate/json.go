@@ -45,12 +45,12 @@ type unread struct{}
 
 func (*unread) UnmarshalJSON([]byte) error { return nil }
 
-// explainJSON says what is no JSON.
+// explainJSON says what is not JSON.
 func explainJSON(err error) string {
 	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
-		return "this is no JSON: it ends too early"
+		return "this is not JSON: it ends too early"
 	}
-	return fmt.Sprintf("this is no JSON: %s; it has no comments, texts stand in double quotation "+
+	return fmt.Sprintf("this is not JSON: %s; it has no comments, texts stand in double quotation "+
 		"marks, and there is a comma between two values", err)
 }
 

@@ -55,7 +55,7 @@ func TestJSONIsDecodedWithThePlacesOfItsValues(t *testing.T) {
 		got, wrong := outline(values), ""
 		if err != nil {
 			message, _, _ := strings.Cut(err.Error(), ";")
-			wrong = strings.Replace(message, "this is no JSON: ", "", 1)
+			wrong = strings.Replace(message, "this is not JSON: ", "", 1)
 		}
 		if got != tt.want || wrong != tt.wrong {
 			t.Errorf("%s\ngot  %s %s\nwant %s %s", tt.text, got, wrong, tt.want, tt.wrong)

@@ -33,7 +33,7 @@ func (t *Table) Position(line, column int) resolver.Position {
 type Format struct {
 	Name rulefile.Format
 	// Read reads the rules of a file; see [LinesOf].
-	Read func(in Input, add func(resolver.Rule)) (Found, error)
+	Read func(in Input, add func(resolver.Rule)) (ReadResult, error)
 	// HasHosts tells that entries can be for one host; SaysStatus and SaysExact that each says which
 	// status it has, and what it takes.
 	HasHosts, SaysStatus, SaysExact bool
@@ -52,16 +52,16 @@ type Input struct {
 	Reading rulefile.Reading
 }
 
-// Found is what the reading of a file tells beside its rules.
-type Found struct {
+// ReadResult is what a reader returns besides rules.
+type ReadResult struct {
 	Warnings []lint.Warning
 	// Entries is how many entries the file has, where some make no rule; else it may be 0.
 	Entries int
 }
 
 // LinesOf reads with a [Reader], and makes rules of what it finds.
-func LinesOf(read Reader) func(Input, func(resolver.Rule)) (Found, error) {
-	return func(in Input, add func(resolver.Rule)) (found Found, err error) {
+func LinesOf(read Reader) func(Input, func(resolver.Rule)) (ReadResult, error) {
+	return func(in Input, add func(resolver.Rule)) (found ReadResult, err error) {
 		reports := rulefile.NewReports(true)
 		t := &Table{Reading: in.Reading, Source: in.Source, Table: redirects.NewTable(redirects.Options{
 			TakesBelow: in.Reading.Exact != nil && !*in.Reading.Exact,

@@ -91,7 +91,7 @@ func (t *Table) ReadText(r io.Reader) (string, error) {
 }
 
 // notUnicode is what a text is that is no UTF-8.
-const notUnicode = "is no Unicode text: save the file as UTF-8"
+const notUnicode = "is not Unicode text: save the file as UTF-8"
 
 // CheckText refuses a text that no path and no URL holds. Messages call it what.
 func CheckText(what, text string) error {

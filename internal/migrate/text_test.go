@@ -27,7 +27,7 @@ func TestAFileThatIsDecodedAsAWholeHasALimit(t *testing.T) {
 func TestWhatNoPathHoldsIsNoText(t *testing.T) {
 	for text, want := range map[string]string{
 		"a\x01": "it holds control characters; remove them", "é": "",
-		"\xff": "it is no Unicode text: save the file as UTF-8",
+		"\xff": "it is not Unicode text: save the file as UTF-8",
 	} {
 		got := ""
 		if err := migrate.CheckText("it", text); err != nil {

@@ -7,13 +7,12 @@ import (
 	"time"
 )
 
-// Pacer divides work into short turns, with a rest after each. A rest is a sleep, since only an
-// idle processor looks at the network at once. Several goroutines can share it.
+// Pacer divides work into short turns, with a rest after each. A rest is a sleep, because only an
+// idle processor polls the network at once. Several goroutines can share a pacer.
 type Pacer struct {
-	made time.Time
-	turn atomic.Int64 // when it began, in nanoseconds since then
-	// rests is set once the work is to leave time to others.
-	rests atomic.Bool
+	made  time.Time
+	turn  atomic.Int64 // when it began, in nanoseconds since then
+	rests atomic.Bool  // set by Begin
 }
 
 const (
@@ -28,14 +27,14 @@ func New() *Pacer {
 	return p
 }
 
-// Later returns a pacer that does not rest until Begin is called, for work that is nobody's concern
-// until it has been done once.
+// Later returns a pacer that does not rest until Begin is called, for a start, when nothing serves
+// yet.
 func Later() *Pacer { return &Pacer{made: time.Now()} }
 
-// Begin lets the pacer rest from now on.
+// Begin makes the pacer rest from now on.
 func (p *Pacer) Begin() { p.rests.Store(true) }
 
-// Pause rests when the turn is over. Work calls it again and again.
+// Pause rests if the turn is over. Long work calls it often.
 func (p *Pacer) Pause() {
 	if p.rests.Load() && time.Since(p.made)-time.Duration(p.turn.Load()) >= turnTime {
 		time.Sleep(restTime)

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// readableError is an error of many lines, of which it tells as many as a person can read.
+// readableError shows only the first lines of an error.
 type readableError struct {
 	text  string
 	whole error
 }
 
-// toldLines is how many lines of an error are told.
+// toldLines is how many lines of an error are shown.
 const toldLines = 100
 
-// Shorten returns an error that tells the first lines of err, and how many more there are.
+// Shorten returns an error that shows the first lines of err, and how many more there are.
 func Shorten(err error) error {
 	text := err.Error()
 	end := 0
@@ -35,7 +35,7 @@ func (e *readableError) Error() string { return e.text }
 // Unwrap returns the whole error.
 func (e *readableError) Unwrap() error { return e.whole }
 
-// Count returns a number of things.
+// Count returns a number of things, in words.
 func Count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing

@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// NewJSONEncoder returns an encoder to w that leaves "&", "<" and ">" as they are. Nobody embeds
-// what it writes in HTML, and people read it.
+// NewJSONEncoder returns an encoder to w that does not escape "&", "<" and ">": people read its
+// output, and nobody embeds it in HTML.
 func NewJSONEncoder(w io.Writer) *json.Encoder {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)

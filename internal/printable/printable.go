@@ -1,10 +1,9 @@
 // Package printable makes text safe to print, whoever wrote it.
 //
-// A control character in a key, a URL or the name of a file can move the cursor, change what stands
-// there already, or make a terminal answer; one that overrides the direction of text lets it read
-// as another. Both are written as escapes, \u001b and \u202e, which also mean the same in a JSON
-// string. A byte that is no Unicode text is written like \x9b, as some terminals take it for a
-// control character.
+// A control character in a key, a URL or a file name can move the cursor, change what is on the
+// screen, or make a terminal answer. A character that overrides the direction of text can disguise
+// it. Both are written as escapes, \u001b and \u202e, which mean the same in a JSON string. A byte
+// that is not UTF-8 is written like \x9b, because some terminals take it for a control character.
 //
 // [Text] is for one line, [Writer] for output of many. The package imports nothing of this module.
 package printable
@@ -35,15 +34,15 @@ func Text(s string) string {
 	return string(out)
 }
 
-// Writer passes text of many lines on to another writer. Line ends and tabs stay.
+// Writer escapes text of many lines and passes it on. Line ends and tabs stay.
 type Writer struct {
 	w io.Writer
-	// begun is the beginning of a character whose end has not been written yet.
+	// begun is the beginning of a character that is incomplete.
 	begun []byte
 	out   []byte
 }
 
-// NewWriter returns a writer that passes text on to w. If w is one already, it is returned.
+// NewWriter returns a writer to w, or w itself if it is one.
 func NewWriter(w io.Writer) *Writer {
 	if already, ok := w.(*Writer); ok {
 		return already
@@ -51,10 +50,10 @@ func NewWriter(w io.Writer) *Writer {
 	return &Writer{w: w}
 }
 
-// Unwrap returns what the text is passed on to.
+// Unwrap returns the underlying writer.
 func (w *Writer) Unwrap() io.Writer { return w.w }
 
-// Write writes text, but for the beginning of a character at its end, which waits for the rest.
+// Write writes text, except for an incomplete character at its end.
 func (w *Writer) Write(p []byte) (int, error) {
 	if len(w.begun) == 0 && isPlain(p) {
 		return w.w.Write(p)
@@ -71,7 +70,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// Close writes what still waits, and leaves the other writer open.
+// Close writes the incomplete character, and leaves the underlying writer open.
 func (w *Writer) Close() error {
 	var out []byte
 	for _, b := range w.begun {
@@ -85,7 +84,7 @@ func (w *Writer) Close() error {
 	return err
 }
 
-// isPlain reports whether a text is ASCII without anything to escape.
+// isPlain reports whether a text is ASCII and needs no escapes.
 func isPlain[T string | []byte](text T) bool {
 	for i := range len(text) {
 		if c := text[i]; (c < ' ' || c >= 0x7F) && c != '\n' && c != '\t' {
@@ -95,7 +94,7 @@ func isPlain[T string | []byte](text T) bool {
 	return true
 }
 
-// appendRune appends a character as it can be printed; it was written as text.
+// appendRune appends a character in printable form; text is how it was written.
 func appendRune[T string | []byte](out []byte, r rune, text T) []byte {
 	switch {
 	case r == utf8.RuneError && len(text) == 1:
@@ -108,8 +107,8 @@ func appendRune[T string | []byte](out []byte, r rune, text T) []byte {
 
 func appendEscaped(out []byte, r rune) []byte { return fmt.Appendf(out, `\u%04x`, r) }
 
-// overridesDirection reports whether a character embeds, overrides or isolates the direction of the
-// text behind it (Unicode Standard Annex 9, 2).
+// overridesDirection reports whether a character embeds, overrides or isolates the direction of
+// text (Unicode Standard Annex 9, 2).
 func overridesDirection(r rune) bool {
 	return '\u202A' <= r && r <= '\u202E' || '\u2066' <= r && r <= '\u2069'
 }

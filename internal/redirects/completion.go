@@ -9,33 +9,34 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// completed returns a rule, with those that the lines in front of its line need beside it. Or it
-// returns the line that takes all that the rule would take.
+// completed returns a rule and the rules that earlier lines need beside it, or else the line that
+// matches all paths of the rule.
 func (m *maker) completed(rule madeRule) (rules []madeRule, owner int, err error) {
 	if !m.isCompared {
-		return []madeRule{rule}, none, nil
+		return []madeRule{rule}, noLine, nil
 	}
 	owner, loses, err := m.inFront(&rule)
-	if owner != none || err != nil {
+	if owner != noLine || err != nil {
 		return nil, owner, err
 	}
 	if err := m.checkSlashes(&rule); err != nil {
-		return nil, none, err
+		return nil, noLine, err
 	}
 	rules = append(rules, rule)
 	for _, n := range loses {
 		more, err := m.inCommon(m.rules[n], &rule)
 		if err != nil {
-			return nil, none, err
+			return nil, noLine, err
 		}
 		rules = append(rules, more...)
 	}
-	return rules, none, nil
+	return rules, noLine, nil
 }
 
-// checkSlashes refuses a rule that is compared with one of a line in front which spans segments, or
-// the other way round, where a slash at the end of a path counts: rules take paths with and without
-// it. What is below a path that a line takes as a whole is given back by [maker.letSlashesPass].
+// checkSlashes returns an error if a rule that spans segments is compared with one of an earlier
+// line that does not, or the reverse, and a slash at the end of a path matters: rules match paths
+// with and without it. [maker.addSlashHoles] passes what is below a path that a line matches as a
+// whole.
 func (m *maker) checkSlashes(rule *madeRule) error {
 	if m.Slashes != SlashesKept || rule.isExtra {
 		return nil
@@ -48,15 +49,15 @@ func (m *maker) checkSlashes(rule *madeRule) error {
 		}
 		if isSame && first.line < rule.line {
 			return errors.New("the rules of this line and that at " + m.placeOf(first.line).String() +
-				" both take " + path + ", as a slash at the end makes no difference to the first; write " +
+				" both match " + path + ", because the first ignores a slash at the end; write " +
 				"a line for each path")
 		}
 	}
 	return nil
 }
 
-// takesSlashedOf reports whether a rule that spans segments wins where another line takes a path
-// with a slash at its end, which the rule takes and its line does not.
+// takesSlashedOf reports whether a rule that spans segments wins where another line matches a path
+// with a slash at its end that the rule matches and its line does not.
 func (r *madeRule) takesSlashedOf(other *madeRule) (path string, ok bool) {
 	own, hasSpan := r.set.split()
 	if !hasSpan || r.set.below || r.set.isSlashed() ||
@@ -71,8 +72,8 @@ func (r *madeRule) takesSlashedOf(other *madeRule) (path string, ok bool) {
 	return r.slashed.Overlap(other.set.pattern())
 }
 
-// inCommon returns the rules of a line in front for what its rule has in common with another, which
-// would win there.
+// inCommon returns the rules of an earlier line for the paths that its rule shares with another
+// rule, which would win there.
 func (m *maker) inCommon(first madeRule, second *madeRule) (rules []madeRule, err error) {
 	own := first.taken(second, m.slashes)
 	t := m.translationOf(first.line)
@@ -86,10 +87,10 @@ func (m *maker) inCommon(first madeRule, second *madeRule) (rules []madeRule, er
 	for i := range common {
 		both := &common[i]
 		if both.key() == first.rule.Key {
-			continue // which is as long as the second one's
+			continue // as long as the second one
 		}
 		if wider := *both; first.set.below && !wider.isSlashed() {
-			// a rule for all below keeps a slash at the end of a path
+			// a rule for all below a path keeps a slash at its end
 			wider.below, wider.compiled = true, nil
 			if t.isAppended(&wider) {
 				both = &wider
@@ -104,14 +105,14 @@ func (m *maker) inCommon(first madeRule, second *madeRule) (rules []madeRule, er
 	return rules, nil
 }
 
-// rulesWithin returns the rules of a line for some of the paths that it takes. With an error, which
-// is the first one, it returns the rules of those without.
+// rulesWithin returns the rules of a line for some of its paths. With an error, which is the first
+// one, it returns the rules without errors.
 func (m *maker) rulesWithin(line int, t *translation, set *paths) (rules []madeRule, err error) {
 	_, has, err := m.ownerOfAny(line, t, set)
-	if has == all || err != nil {
+	if has == shareAll || err != nil {
 		return nil, err
 	}
-	for _, rule := range t.rules(set, false, has == itself) {
+	for _, rule := range t.rules(set, false, has == sharePath) {
 		rule.line, rule.isExtra = line, true
 		if _, isMade := m.lineOfKey(rule.rule.Key); isMade {
 			continue
@@ -127,11 +128,11 @@ func (m *maker) rulesWithin(line int, t *translation, set *paths) (rules []madeR
 	return rules, err
 }
 
-// rulesAt is rulesWithin for paths all of which a line takes, in whichever of its sets.
+// rulesAt is rulesWithin for paths that a line matches completely, in any of its sets.
 func (m *maker) rulesAt(line int, set *paths) (rules []madeRule, err error) {
 	t := m.translationOf(line)
 	for i := range t.sets {
-		both, ok := t.sets[i].and(set)
+		both, ok := t.sets[i].intersect(set)
 		if !ok {
 			continue
 		}
@@ -144,19 +145,19 @@ func (m *maker) rulesAt(line int, set *paths) (rules []madeRule, err error) {
 	return rules, nil
 }
 
-var errManyForms = errors.New("the lines in front of this one have \"*\" or placeholders " +
+var errManyForms = errors.New("the lines before this one have \"*\" or placeholders " +
 	"in so many different places that comparing takes too long; write a line for each path")
 
-// errDear is why a line is refused that would need too many rules more.
+// errDear is the error of a line that would need too many more rules.
 func errDear(rule, other *madeRule) error {
 	path, _ := rule.set.pattern().Overlap(other.set.pattern())
-	return fmt.Errorf("lines in front of this one take some of its paths, such as %s, and there are "+
-		"so many of them that comparing takes too long; write a line for each path, or put this line "+
-		"in front of them", path)
+	return fmt.Errorf("lines before this one match some of its paths, such as %s, and there are "+
+		"so many that comparing takes too long; write a line for each path, or put this line "+
+		"before them", path)
 }
 
-// errOverlap is why a line is refused that takes paths which a line in front takes, too, where no
-// rule is for what both have.
+// errOverlap is the error of a line that shares paths with an earlier line if no rule can have just
+// these.
 func (m *maker) errOverlap(first int, t *translation, path string) error {
 	instead := "one from " + path + " to " + t.destinationAt(path)
 	if t.Answer == Gone {
@@ -164,12 +165,12 @@ func (m *maker) errOverlap(first int, t *translation, path string) error {
 	} else if t.passes() {
 		instead = "one for " + path + " that passes"
 	}
-	return errors.New("the line at " + m.placeOf(first).String() + " takes " + path + " first, and " +
+	return errors.New("the line at " + m.placeOf(first).String() + " matches " + path + " first, but " +
 		"a rule of this line would win there; write a rule for each such path instead of this line, " +
-		"beginning with " + instead + ", or put this line in front of that one")
+		"beginning with " + instead + ", or put this line before that one")
 }
 
-// destinationAt returns where a line leads a path that it takes.
+// destinationAt returns the destination of a line for a path that it matches.
 func (t *translation) destinationAt(path string) string {
 	var rules []resolver.Rule
 	for i := range t.sets {
@@ -180,7 +181,7 @@ func (t *translation) destinationAt(path string) string {
 	const origin = "https://site.invalid"
 	ruleset, err := resolver.Compile(rules, resolver.Options{})
 	if err != nil {
-		return path // what leads to itself
+		return path // it leads to itself
 	}
 	return cmp.Or(strings.TrimPrefix(ruleset.Resolve(origin+path).Destination, origin), path)
 }

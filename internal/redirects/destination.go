@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// destination is the destination of a line, cut where its query and its fragment begin.
+// destination is the destination of a line, split at its query and its fragment.
 type destination struct {
-	parts      [3][]Piece // "?" and "#" belong to what they begin
+	parts      [3][]Piece // including "?" and "#"
 	isInternal bool
 }
 
-// The parts of a destination. Scheme and host are in front of the path, and count to it.
+// The parts of a destination. The path includes scheme and host.
 const (
 	inPath = iota
 	inQuery
@@ -20,14 +20,14 @@ const (
 )
 
 var (
-	errInHost = errors.New("a placeholder stands in the host of the destination, which no " +
+	errInHost = errors.New("a placeholder is in the host of the destination, which no " +
 		"request may choose; write a line for each host")
-	errSlashBehindSpan = errors.New("a path with \"*\" in its middle has no slash at its end; write " +
+	errSlashBehindSpan = errors.New("a path with \"*\" in its middle cannot end in a slash; write " +
 		"a line for each path")
-	errNotCaptured = errors.New("the destination has a part of the path that is not captured there")
+	errNotCaptured = errors.New("the destination uses a part of the path that is not captured")
 )
 
-// newDestination cuts a destination of a path that captures these variables.
+// newDestination splits the destination of a path that captures these variables.
 func newDestination(to []Piece, captured []string) (d destination, err error) {
 	d.isInternal = len(to) == 0 || to[0].Variable != "" || !isURL(to[0].Text)
 	hostAhead := !d.isInternal
@@ -72,7 +72,7 @@ func (d *destination) addText(text string, part int) int {
 // has reports whether a destination has a query or a fragment.
 func (d *destination) has(part int) bool { return len(d.parts[part]) > 0 }
 
-// indexAny returns where one of some bytes stands first, or the length of the text.
+// indexAny returns the index of the first of some bytes, or the length of the text.
 func indexAny(text, bytes string) int {
 	if i := strings.IndexAny(text, bytes); i >= 0 {
 		return i
@@ -84,7 +84,7 @@ func isURL(s string) bool {
 	return strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")
 }
 
-// piecesText writes a destination down as [pathText] does a path.
+// piecesText returns a destination as text, in the form of [pathText].
 func piecesText(pieces []Piece) string {
 	if len(pieces) == 1 && pieces[0].Variable == "" {
 		return pieces[0].Text
@@ -99,14 +99,13 @@ func piecesText(pieces []Piece) string {
 	return b.String()
 }
 
-// endsInSplat reports whether the path of the destination ends in what spans segments, and has it
-// nowhere else.
+// endsInSplat reports whether the destination's path ends in the splat, and has no other.
 func (d *destination) endsInSplat() bool {
 	path := d.parts[inPath]
 	return splatsIn(path) == 1 && path[len(path)-1].Variable == Splat
 }
 
-// endsInSplatAlone is endsInSplat where it is not in the query and the fragment either.
+// endsInSplatAlone is endsInSplat without a splat in query and fragment.
 func (d *destination) endsInSplatAlone() bool {
 	return d.endsInSplat() && splatsIn(d.parts[inQuery])+splatsIn(d.parts[inFragment]) == 0
 }
@@ -117,7 +116,7 @@ func (d *destination) appendsSplat() bool {
 	return d.endsInSplatAlone() && len(path) > 1 && strings.HasSuffix(path[len(path)-2].Text, "/")
 }
 
-// splatsIn returns how often what spans segments stands in a part of a destination.
+// splatsIn counts the splats in a part of a destination.
 func splatsIn(part []Piece) (n int) {
 	for _, p := range part {
 		if p.Variable == Splat {
@@ -127,11 +126,10 @@ func splatsIn(part []Piece) (n int) {
 	return n
 }
 
-// write writes the destination with values in the place of variables. isTemplate tells that the key
-// has some.
+// write returns the destination with values for variables. isTemplate says that the key has some.
 func (d *destination) write(isTemplate bool, valueOf func(variable string) []Piece) string {
 	var b strings.Builder
-	isEmpty := false // the value in front
+	isEmpty := false // the previous value
 	for part, pieces := range d.parts {
 		for i, p := range pieces {
 			if p.Variable == "" {
@@ -175,17 +173,17 @@ func writeValue(b *strings.Builder, v Piece, part int) {
 	}
 }
 
-// withoutSplat writes the destination where what spans segments is nothing.
+// withoutSplat returns the destination for an empty splat.
 func (d *destination) withoutSplat() string {
 	return d.write(false, func(string) []Piece { return nil })
 }
 
-// paths returns the paths that an internal destination can have; ok is false where no key is for
-// them. isFront asks for what stands in front of what spans segments, and all below that.
+// paths returns the paths that an internal destination can have; ok is false if no key can express
+// them. isFront asks for the part before the splat, and all below that.
 func (d *destination) paths(isFront bool) (set paths, ok bool) {
 	pieces := d.parts[inPath]
 	parts := make([]Part, 0, len(pieces))
-	isCut := false // the last segment is not all in front of it
+	isCut := false // the last segment is only partly before it
 	for i, p := range pieces {
 		if isCut = p.Variable == Splat && isFront; isCut {
 			break
@@ -199,7 +197,7 @@ func (d *destination) paths(isFront bool) (set paths, ok bool) {
 			if before := pieces[max(0, i-1)].Text; isLast && strings.HasSuffix(before, "/") {
 				part.Spans = Rest
 			} else if isLast {
-				part.Spans = One // and what is below
+				part.Spans = One // and all below
 				isFront = true
 			}
 		}
@@ -220,14 +218,14 @@ func (d *destination) paths(isFront bool) (set paths, ok bool) {
 
 func isAlone(s Segment) bool { return s.Before == "" && s.After == "" }
 
-// cutPath cuts a destination behind its path.
+// cutPath splits a destination after its path.
 func cutPath(destination string) (path, rest string) {
 	end := indexAny(destination, "?#")
 	return destination[:end], destination[end:]
 }
 
-// goesOn reports whether a destination for what is below a path is that of the path with what is
-// captured behind it.
+// goesOn reports whether the destination for paths below a path is that of the path followed by
+// what is captured.
 func goesOn(itself, below []Piece) bool {
 	path, rest := cutPath(piecesText(itself))
 	return strings.TrimSuffix(path, "/")+"/{"+Splat+"}"+rest == piecesText(below)

@@ -8,13 +8,13 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// A client follows one line after the other, where a ruleset answers with the end of the chain. So
-// a rule has to leave to the next one what the line leaves to the next line, and two things differ:
-// of a chain of lines the last query and the last fragment win, and of rules the first one's query
-// mode counts for all, and the first fragment wins.
+// A client follows a chain of lines step by step, but a ruleset answers with the end of the chain.
+// So a rule must pass on to the next rule what its line passes on to the next line. Two things
+// differ. In a chain of lines, the last query and the last fragment win. In a chain of rules, the
+// first rule's query mode applies to all, and the first fragment wins.
 
-// adaptToChain gives a rule the query and the fragment that clients end up with. It knows the lines
-// without variables alone.
+// adaptToChain gives a rule the query and the fragment that clients end up with. It considers only
+// lines without variables.
 func (m *maker) adaptToChain(i int, rule *resolver.Rule) {
 	if !rule.Exact || !strings.HasPrefix(rule.Value, "/") || resolver.IsTemplate(rule.Key) {
 		return
@@ -38,10 +38,10 @@ func (m *maker) adaptToChain(i int, rule *resolver.Rule) {
 }
 
 // longestWalked is the length of the longest path from which a chain is followed. Lines that repeat
-// what they capture double it with each step.
+// their captures can double it at each step.
 const longestWalked = 1 << 13
 
-// chainEndOf reports whether the lines that a path leads through have a query and a fragment.
+// chainEndOf reports whether the lines of the chain from a path have a query and a fragment.
 func (m *maker) chainEndOf(path string) (hasQuery, hasFragment bool) {
 	for n := 0; n < resolver.MaxRedirects && len(path) <= longestWalked; n++ {
 		to, next, ok := m.nextOf(m.keyOf(path))
@@ -62,10 +62,11 @@ func (m *maker) chainEndOf(path string) (hasQuery, hasFragment bool) {
 	return hasQuery, hasFragment
 }
 
-// nextOf returns where the first line without variables leads that takes a path, and the line.
+// nextOf returns the destination of the first line without variables that matches a path, and the
+// line.
 func (m *maker) nextOf(key string) (to string, line int, ok bool) {
-	if line, _ = m.owners.of(len(m.lines), key, false); line == none {
-		return "", none, false
+	if line, _ = m.owners.ownerOf(len(m.lines), key, false); line == noLine {
+		return "", noLine, false
 	}
 	t := m.translationOf(line)
 	for i := range t.sets {
@@ -80,12 +81,12 @@ func (m *maker) nextOf(key string) (to string, line int, ok bool) {
 			return t.target.write(false, func(string) []Piece { return rest }), line, true
 		}
 	}
-	return "", none, false
+	return "", noLine, false
 }
 
-// findFollowing finds out which lines for all below a path lead to where other lines are. Their
-// rules leave all of a path to those. Only lines are compared whose paths can begin alike. Where
-// that takes too long, all lead to others: that is more rules, and no other answers.
+// findFollowing finds the lines for all below a path that lead to paths of other lines. Their rules
+// leave the whole path to those. Only lines whose paths can begin alike are compared. If that takes
+// too long, all are treated as leading to others: that makes more rules, but no other answers.
 func (m *maker) findFollowing() {
 	const mostCompared = 1 << 20
 	targets := make(byFirstText[target])
@@ -118,17 +119,17 @@ func (m *maker) findFollowing() {
 	}
 }
 
-// target is where a line leads.
+// target is the destination of a line.
 type target struct {
 	line int
 	t    *translation
 	sets []paths // one
 }
 
-// byFirstText is something by the text of the first segment of its path, "" for a variable.
+// byFirstText groups values by the text of the first segment of their path, "" for a variable.
 type byFirstText[T any] map[string][]T
 
-// alike returns what can have a path in common with one that begins with a text, "" for any.
+// alike returns the values that can share a path with one that begins with a text, "" for any.
 func (b byFirstText[T]) alike(first string) [][]T {
 	if first == "" {
 		return slices.Collect(maps.Values(b))
@@ -153,7 +154,7 @@ func firstTextOf(key string) string {
 	return canonical(first)
 }
 
-// compareTarget notes if a line leads to where another one is, and that is reached.
+// compareTarget records that a line leads to a path of another line that is reached.
 func (m *maker) compareTarget(of *target, other int) {
 	if of.t.follows == followsOthers {
 		return
@@ -169,8 +170,8 @@ func (m *maker) compareTarget(of *target, other int) {
 	}
 }
 
-// decideSlashes finds out whether rules have to be compared for the sake of slashes at the end of
-// paths, and whether that takes reasonable time.
+// decideSlashes decides whether rules must be compared because of slashes at the end of paths, and
+// whether that takes reasonable time.
 func (m *maker) decideSlashes() {
 	const mostCompared = 1 << 22
 	n := 0

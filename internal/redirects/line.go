@@ -8,40 +8,42 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// Line is a line of a table: the paths that it takes, and what it says of them. A reader that has
-// several for one entry, such as alternatives, adds a line for each, with the same place.
+// Line is a line of a table: the paths that it matches, and its answer. A reader with several for
+// one entry, such as alternatives, adds a line for each, with the same position.
 type Line struct {
-	// At is where the path stands, and ToAt where the destination does; the zero Position is At.
+	// At is the position of the path, and ToAt that of the destination; the zero Position means At.
 	At, ToAt resolver.Position
-	// Path is what the line takes: see [Text] and [Below].
+	// Path is what the line matches: see [Text] and [Below].
 	Path []Segment
-	// To is where it leads if it Leads: a URL, or a path of the site, with query and fragment.
+	// To is the destination of a line that Leads: a URL, or a path of the site, with query and
+	// fragment.
 	To []Piece
-	// Itself is the destination of the path where what a Rest at its end captures is nothing; nil for
-	// To with nothing in its place.
+	// Itself is the destination if a Rest at the end of the path captures nothing; nil for To
+	// without it.
 	Itself []Piece
 	Answer Answer
-	Status int // of a redirect; 0 for that of the table
-	// Query is resolver.QueryDefault for that of the table. There the query of a destination takes
-	// the place of the request's.
+	Status int // of a redirect; 0 for the table's
+	// Query is resolver.QueryDefault for the table's mode. There, the query of a destination
+	// replaces that of the request.
 	Query resolver.QueryMode
-	// Onward is what a line that captures nothing does with what is below its path.
+	// Onward says what a line without captures does below its path.
 	Onward Onward
-	// Refused is why the line has no equivalent, nil if it has one. Then its Path, if it is known,
-	// tells what the line would have taken, and RefusedAt what is to blame; the zero Position is At.
+	// Refused says why the line has no equivalent, nil if it has one. Its Path, if known, is then
+	// what the line would have matched, and RefusedAt the position to blame; the zero Position
+	// means At.
 	Refused   error
 	RefusedAt resolver.Position
-	// Notes say in which ways the line means something else here. They are reported if the line makes
-	// rules; [Table.Approximate] reports at once.
+	// Notes say how the line's meaning differs here. They are reported if the line makes rules;
+	// [Table.Approximate] reports at once.
 	Notes []string
-	// IsLater tells that the line comes behind all lines that are none of these.
+	// IsLater says that the line comes after all lines that are not later.
 	IsLater bool
-	// IsPrefix tells that the line is for a path and all below it without a wildcard, as most lines of
-	// its program are. It does not count among those of [MaxWildcards].
+	// IsPrefix says that the line matches a path and all below it without a wildcard, as most lines
+	// of its program do. It does not count towards [MaxWildcards].
 	IsPrefix bool
 }
 
-// Answer is what a line says of the requests that it takes.
+// Answer is the answer of a line.
 type Answer uint8
 
 // The answers.
@@ -51,31 +53,30 @@ const (
 	Passes               // the next handler answers
 )
 
-// Onward is what a line does with what is below a path. Of such lines, that with the longest path
-// counts, as of rules, and not the first.
+// Onward is what a line does below its path. Of such lines, the one with the longest path wins, as
+// with rules, not the first.
 type Onward uint8
 
-// What a line does with what is below its path.
+// What a line does below its path.
 const (
-	Stays    Onward = iota // nothing: it takes the path alone
-	Appends                // it appends it to the destination
+	Stays    Onward = iota // it matches only the path
+	Appends                // it appends the rest to the destination
 	Swallows               // it leads to the same destination
 )
 
 // Segment is a segment of a path: text, or a variable with text around it. Text is percent-encoded.
-// An empty segment at the end of a path is a slash there.
+// An empty segment at the end of a path is a slash.
 type Segment struct {
-	Before   string // all of a segment without a variable
-	Variable string // the name of what is captured, [Splat] for what spans segments; "" for none
+	Before   string // the whole segment, without a variable
+	Variable string // its name, [Splat] if it spans segments; or ""
 	After    string
 	Spans    Span
 }
 
-// Span is how much of a path a variable takes.
+// Span is how much of a path a variable matches.
 type Span uint8
 
-// The spans. Several and Any stand in front of other segments, Rest, Some and Loose at the end of a
-// path.
+// The spans. Several and Any precede other segments; Rest, Some and Loose end a path.
 const (
 	One     Span = iota // a segment, or the part of it that the text around it leaves; not nothing
 	Several             // one segment or more, without text around
@@ -85,16 +86,16 @@ const (
 	Loose               // Rest behind text, where a slash between the two is not captured
 )
 
-// Splat is the name of the variable that spans segments, of which a path has one at most.
+// Splat is the name of the variable that spans segments; a path has at most one.
 const Splat = "splat"
 
-// Piece is a piece of a destination: text, or what a variable of the path captured.
+// Piece is a piece of a destination: text, or a captured variable of the path.
 type Piece struct{ Text, Variable string }
 
-// IsText reports whether nothing of a segment is captured.
+// IsText reports whether a segment captures nothing.
 func (s *Segment) IsText() bool { return s.Variable == "" }
 
-// Text returns the segments of a percent-encoded path that captures nothing. It begins with "/".
+// Text returns the segments of a percent-encoded path without captures. It begins with "/".
 func Text(path string) (segments []Segment) {
 	for text := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
 		segments = append(segments, Segment{Before: text})
@@ -108,8 +109,7 @@ type Part struct {
 	Spans          Span
 }
 
-// SegmentsOf returns the segments of a path that is made of parts. The error is that one has two
-// variables.
+// SegmentsOf returns the segments of a path made of parts. It is an error if one has two variables.
 func SegmentsOf(parts []Part) (segments []Segment, err error) {
 	for i, p := range parts {
 		text := p.Text
@@ -138,10 +138,10 @@ func SegmentsOf(parts []Part) (segments []Segment, err error) {
 	return segments, nil
 }
 
-var errTwoVariables = errors.New("a segment has one variable, as nothing would settle which of " +
-	"two takes what; write a rule for each path")
+var errTwoVariables = errors.New("a segment can have one variable: what each of two matches is " +
+	"ambiguous; write a rule for each path")
 
-// Below returns a path and all below it, with one slash in between: /a takes /a, /a/ and /a/b.
+// Below returns a path and all below it: /a matches /a, /a/ and /a/b.
 func Below(path []Segment) []Segment {
 	if n := len(path); n > 0 && path[n-1] == (Segment{}) {
 		path = path[:n-1]
@@ -149,22 +149,22 @@ func Below(path []Segment) []Segment {
 	return append(path[:len(path):len(path)], Segment{Variable: Splat, Spans: Rest})
 }
 
-// Literal returns a destination in which nothing is captured.
+// Literal returns a destination without captures.
 func Literal(to string) []Piece { return []Piece{{Text: to}} }
 
-// WithRest returns a destination followed by what a Rest at the end of the path captures.
+// WithRest returns a destination followed by the capture of a Rest at the end of the path.
 func WithRest(to string) []Piece { return []Piece{{Text: to}, {Variable: Splat}} }
 
-// Encoded returns a path for a line that a program compares with decoded ones.
+// Encoded encodes a path that a program compares with decoded ones.
 func Encoded(decoded string) string { return encoder.Replace(decoded) }
 
-// encoder writes what means something else in a URL than in a decoded path.
+// encoder encodes characters that are special in a URL but not in a decoded path.
 var encoder = strings.NewReplacer("%", "%25", "?", "%3F", "#", "%23")
 
-// Visible writes a path down for a message: /a/:x.
+// Visible returns a path for a message: /a/:x.
 func Visible(path []Segment) string { return textOf(path, ":", "") }
 
-// pathText writes a path down as piecesText does a destination: /a/{x}.
+// pathText returns a path as text, in the form of piecesText: /a/{x}.
 func pathText(path []Segment) string { return textOf(path, "{", "}") }
 
 func textOf(path []Segment, before, after string) string {
@@ -179,12 +179,12 @@ func textOf(path []Segment, before, after string) string {
 	return b.String()
 }
 
-// captures reports whether anything of a path is captured.
+// captures reports whether a path has captures.
 func (l *Line) captures() bool {
 	return slices.ContainsFunc(l.Path, func(s Segment) bool { return !s.IsText() })
 }
 
-// endsInRest reports whether a path ends in what takes all that is left.
+// endsInRest reports whether a path ends in a variable for all that is left.
 func (l *Line) endsInRest() bool {
 	n := len(l.Path)
 	return n > 0 && l.Path[n-1].Spans >= Rest
@@ -196,25 +196,26 @@ func (l *Line) endsInSlash() bool {
 	return n > 0 && l.Path[n-1] == Segment{}
 }
 
-// Kind is what a report is about.
+// Kind is the kind of a report.
 type Kind uint8
 
 // The kinds of report.
 const (
-	Wrong        Kind = iota // an error: nothing to the program either, or without an equivalent
-	NeverReached             // no request gets to the line, as earlier ones take all
+	Wrong        Kind = iota // an error: the program does not accept the line, either
+	Unsupported              // an error: the line has no equivalent
+	NeverReached             // no request reaches the line: earlier ones match all
 	LeftOut                  // the line has no equivalent, and makes no rule
 	Approximated             // the line's rule means nearly the same
-	WholeTable               // something that the table means elsewhere, and its rules do not
+	WholeTable               // a property of the table that its rules do not have
 )
 
-// Report is what is to be said of a line, or of a whole table.
+// Report is a message about a line, or about a whole table.
 type Report struct {
 	Kind    Kind
 	At      resolver.Position
 	Message string
 }
 
-// MaxErrors is how many errors of a table are reported before it is given up. A table of a million
-// bad lines is not one of rules, and its errors are not to take more memory than rules do.
+// MaxErrors is how many errors of a table are reported before reading stops. A table of a million
+// bad lines is not a table of rules, and its errors should not take more memory than rules do.
 const MaxErrors = 10_000

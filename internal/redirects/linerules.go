@@ -8,30 +8,30 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 )
 
-// translation is a line on its way to rules.
+// translation is a line that is being translated to rules.
 type translation struct {
 	*Line
 	slashes Slashes
 	sets    []paths
-	// spans tells that something in the path spans segments.
+	// spans says that a variable of the path spans segments.
 	spans  bool
 	target destination
-	// ofItself is the destination of the path itself, if the line has one for it.
+	// ofItself is the line's destination for the path itself, if it has one.
 	ofItself *destination
-	// goesOnThere tells that the destination goes on where that of the path itself ends.
+	// goesOnThere says that the destination continues that of the path itself.
 	goesOnThere bool
-	// isIdle tells that the line leads every request to where it is, or only within what it takes.
+	// isIdle says that the line leads every request to itself, or only to paths that it matches.
 	isIdle  bool
 	follows following
-	// keepsSlashes tells that there is a rule more where a slash at a path's end would be lost.
+	// keepsSlashes says that one more rule keeps a slash at a path's end.
 	keepsSlashes bool
-	// isApart tells that a path and what is below it are two rules in any case.
+	// isApart says that a path and all below it always need two rules.
 	isApart bool
-	// together tells that a line in front has given the destination of the path itself.
+	// together says that the previous line has set the destination of the path itself.
 	together bool
 }
 
-// following says what of the table a destination of a line may lead to.
+// following says where in the table a line's destination may lead.
 type following uint8
 
 const (
@@ -45,13 +45,13 @@ type madeRule struct {
 	rule    resolver.Rule
 	set     paths
 	line    int
-	isExtra bool             // it is for no path that stands in a line as it is
-	isOfAll bool             // it is one of those for a path and all below
-	pattern *pattern.Pattern // of a rule that is remembered
-	slashed *pattern.Pattern // of its paths with a slash at their end, if that has been asked for
+	isExtra bool             // its path is not written in any line
+	isOfAll bool             // it belongs to those for a path and all below
+	pattern *pattern.Pattern // of a recorded rule
+	slashed *pattern.Pattern // with slashes at the end, computed on demand
 }
 
-// translate finds out what a line takes, and where it leads, or why no rule can have it.
+// translate returns what a line matches, and where it leads, or why no rule can have it.
 func translate(line *Line, slashes Slashes) (t *translation, err error) {
 	t = &translation{Line: line, slashes: slashes, sets: pathsOf(line.Path, slashes)}
 	var captured []string
@@ -107,7 +107,7 @@ func (t *translation) rules(set *paths, isOwn, isBelowOnly bool) (rules []madeRu
 	return rules
 }
 
-// rulesBelow makes the rules of a line for what is below the paths of a set.
+// rulesBelow makes the rules of a line for paths below those of a set.
 func (t *translation) rulesBelow(set *paths) []madeRule {
 	name := set.belowName()
 	below := set.with(segment{name: name})
@@ -122,14 +122,14 @@ func (t *translation) rulesBelow(set *paths) []madeRule {
 	return t.appendSlashed([]madeRule{rule}, &path)
 }
 
-// leadsOn reports whether a line leads what is below a path to where other lines are.
+// leadsOn reports whether a line leads paths below its own to where other lines are.
 func (t *translation) leadsOn() bool {
 	return t.outcome() == "" && t.target.isInternal && t.target.endsInSplat() &&
 		t.follows == followsOthers
 }
 
-// appendSlashed appends the rule for the paths of a set with a slash at their end, which stays
-// where the line leads. A rule that is not exact would put the slash behind the end of a chain.
+// appendSlashed appends the rule for the paths of a set with a slash at the end, which the
+// destination keeps. A rule that is not exact would put the slash at the end of a chain.
 func (t *translation) appendSlashed(rules []madeRule, path *paths) []madeRule {
 	if !t.keepsSlashes || !t.leadsOn() {
 		return rules
@@ -140,8 +140,8 @@ func (t *translation) appendSlashed(rules []madeRule, path *paths) []madeRule {
 	return append(rules, rule)
 }
 
-// isAppended reports whether a rule that is not exact does what a line says of a set: what is below
-// its key is appended to the destination.
+// isAppended reports whether a rule that is not exact expresses what a line does with a set: what
+// is below its key is appended to the destination.
 func (t *translation) isAppended(set *paths) bool {
 	if t.ofItself != nil && !t.goesOnThere || !set.below || len(set.segments) == 0 ||
 		set.splatAt == noSplat || t.target.isInternal && t.follows != followsNothing {
@@ -153,12 +153,12 @@ func (t *translation) isAppended(set *paths) bool {
 	return t.target.appendsSplat()
 }
 
-// endsInSplat reports whether the last segment of a set is of the splat.
+// endsInSplat reports whether the last segment of a set belongs to the splat.
 func (s *paths) endsInSplat() bool {
 	return s.splatAt >= 0 && s.splatAt < len(s.segments) && !s.hasSpan() && !s.isSlashed()
 }
 
-// outcome returns what a line answers that leads nowhere, "" for one that leads somewhere.
+// outcome returns the value for a line that does not redirect, or "".
 func (t *translation) outcome() string {
 	switch {
 	case t.Answer == Gone:
@@ -169,7 +169,7 @@ func (t *translation) outcome() string {
 	return ""
 }
 
-// rule makes a rule for a set. below is the variable of what is below its paths, "" for nothing.
+// rule makes a rule for a set. below is the variable for what is below its paths, or "".
 func (t *translation) rule(set *paths, key, below string, isExact bool) madeRule {
 	if outcome := t.outcome(); outcome != "" {
 		rule := resolver.Rule{Position: t.At, Key: key, Value: outcome, Exact: isExact}
@@ -192,7 +192,7 @@ func (t *translation) rule(set *paths, key, below string, isExact bool) madeRule
 	return madeRule{rule: rule, set: *set}
 }
 
-// queryOf returns the query mode of a rule with a destination of a line that has a mode.
+// queryOf returns the query mode of a rule with a destination, for the mode of its line.
 func queryOf(mode resolver.QueryMode, value string) resolver.QueryMode {
 	if mode == resolver.QueryDefault && hasQuery(value) {
 		return resolver.QueryIgnore
@@ -200,8 +200,7 @@ func queryOf(mode resolver.QueryMode, value string) resolver.QueryMode {
 	return mode
 }
 
-// withDropped returns a key in which the names of variables begin with "_" that the value does not
-// use.
+// withDropped returns a key in which names of variables that the value does not use begin with "_".
 func (s *paths) withDropped(key, value string) string {
 	for i := range s.segments {
 		name := s.segments[i].name
@@ -216,7 +215,8 @@ func (s *paths) withDropped(key, value string) string {
 	return key
 }
 
-// valueOf returns what a set has for a variable of the line. Below its paths that is a variable.
+// valueOf returns the pieces of a set for a variable of the line. Below its paths that is a
+// variable.
 func (s *paths) valueOf(variable, below string) (value []Piece) {
 	for i := range s.segments {
 		if s.segments[i].capture == variable {
@@ -246,7 +246,7 @@ func (s *paths) valueOf(variable, below string) (value []Piece) {
 	return value
 }
 
-// captured returns what a segment has for what it captures.
+// captured returns the pieces of a segment that the line captures.
 func (s *segment) captured() (pieces []Piece) {
 	before, after := canonical(s.before), canonical(s.after)
 	if s.isText() {

@@ -15,22 +15,22 @@ type maker struct {
 	owners *owners
 	madeRules
 	pass       func(resolver.Rule)
-	leading    []int // lines that lead all below a path to another one of the site
+	leading    []int // lines that lead all below a path to another path of the site
 	isDynamic  bool  // a line has variables in its path
 	firstLater int
-	whole      int  // the line that takes every path, none for none
+	catchAll   int  // the line that matches every path, or noLine
 	hasTails   bool // a destination has a query or a fragment
-	// unslashed are the rules for paths without a slash at their end, where that counts.
+	// unslashed are the rules for paths without a slash at the end, if that matters.
 	unslashed []madeRule
-	left      []int // the lines that are left out
-	compared  int   // how often one of them has been compared with another line
-	isPlain   bool  // no line takes what is below a path
+	leftOut   []int // the lines that are left out
+	compared  int   // how often these were compared with other lines
+	isPlain   bool  // no line matches below a path
 }
 
 // Rules passes the rules of all lines to add, in the order of the lines.
 func (t *Table) Rules(add func(resolver.Rule)) {
 	m := &maker{
-		Table: t, madeRules: newMadeRules(), pass: add, whole: none,
+		Table: t, madeRules: newMadeRules(), pass: add, catchAll: noLine,
 		firstLater: len(t.lines), isPlain: !t.TakesBelow,
 	}
 	m.slashes = t.Slashes
@@ -46,14 +46,14 @@ func (t *Table) Rules(add func(resolver.Rule)) {
 	if !m.makeAll() {
 		return
 	}
-	m.letSlashesPass()
+	m.addSlashHoles()
 	m.reportLeftOut()
 	if t.Slashes == SlashesMerged && len(t.lines) > 0 {
-		t.Remark("%s tells a path from that with a slash at its end, and rules take both", t.Program)
+		t.Remark("%s tells a path from that with a slash at its end, but rules match both", t.Program)
 	}
 }
 
-// makeAll passes on the rules of all lines. It reports whether there have not been too many errors.
+// makeAll passes on the rules of all lines. It reports whether there were not too many errors.
 func (m *maker) makeAll() bool {
 	for i := range m.lines {
 		if m.wrong >= MaxErrors && m.IsGivenUp(m.placeOf(i)) {
@@ -73,20 +73,20 @@ func (m *maker) makeAll() bool {
 	return true
 }
 
-// makeOrRefuse passes on the rules of a line, or says why it has none.
+// makeOrRefuse passes on the rules of a line, or reports why it has none.
 func (m *maker) makeOrRefuse(i int, t *translation) {
 	err := m.makeLine(i, t)
 	if err == nil {
 		return
 	}
-	if t.together { // then the line in front of it has no rule yet
+	if t.together { // the previous line has no rule yet
 		m.makeOrRefuse(i-1, m.translationOf(i-1))
 	}
-	m.refuse(i, &refusal{at: t.At, why: err, sets: t.sets})
+	m.refuse(i, &refusedLine{at: t.At, why: err, sets: t.sets})
 }
 
-// laterLines returns the lines that come behind all others. Where the last line counts, those are
-// left out whose path one behind them has, too, in either letter case.
+// laterLines returns the lines that come after all others. If the last line wins, lines whose path
+// a later one repeats, in either letter case, are left out.
 func (t *Table) laterLines() (kept []Line) {
 	if !t.LastCounts {
 		return t.later
@@ -97,7 +97,7 @@ func (t *Table) laterLines() (kept []Line) {
 		if line.Refused != nil {
 			kept = append(kept, line)
 		} else if last, isReplaced := lastOf[path]; isReplaced {
-			t.Report(Report{NeverReached, line.At, fmt.Sprintf("%s takes the last of several redirects "+
+			t.Report(Report{NeverReached, line.At, fmt.Sprintf("%s uses the last of several redirects "+
 				"of a path, which is that at %s", t.Program, last)})
 		} else {
 			lastOf[path], kept = line.At, append(kept, line)
@@ -107,7 +107,7 @@ func (t *Table) laterLines() (kept []Line) {
 	return kept
 }
 
-// prepare takes down what other lines have to know of a line, and what it leaves to the table.
+// prepare records what other lines need to know about a line.
 func (m *maker) prepare(i int) {
 	stored, t := &m.lines[i], m.lines[i].translation
 	stored.status = cmp.Or(stored.status, int16(m.Status))
@@ -143,7 +143,7 @@ func (m *maker) prepare(i int) {
 	}
 }
 
-// translationOf returns what a line takes, and where it leads.
+// translationOf returns the translation of a line.
 func (m *maker) translationOf(i int) *translation {
 	stored := &m.lines[i]
 	if stored.translation != nil {
@@ -154,21 +154,21 @@ func (m *maker) translationOf(i int) *translation {
 	return t
 }
 
-// placeOf returns where a line stands.
+// placeOf returns the position of a line.
 func (m *maker) placeOf(i int) resolver.Position {
 	stored := &m.lines[i]
 	return resolver.Position{Source: m.source, Line: int(stored.line), Column: int(stored.column)}
 }
 
-// makePlain passes on the rule of a line that leads a path without variables somewhere, in a table
-// of which no line has any: of most lines, by the shortest way. It reports whether it has.
+// makePlain passes on the rule of a line that redirects a path without variables, in a table
+// without any: the fast path of most lines. It reports whether it did.
 func (m *maker) makePlain(i int) bool {
 	stored := &m.lines[i]
-	if stored.key == "" || stored.answer != Leads || m.isSlashed || m.whole != none ||
-		len(m.left) > 0 || m.isCompared || m.pairOf(i) != nil {
+	if stored.key == "" || stored.answer != Leads || m.isSlashed || m.catchAll != noLine ||
+		len(m.leftOut) > 0 || m.isCompared || m.pairOf(i) != nil {
 		return false
 	}
-	if owner, has := m.owners.of(i, stored.key, false); has != nothing {
+	if owner, has := m.owners.ownerOf(i, stored.key, false); has != shareNone {
 		m.reportOwned(i, owner)
 		return true
 	}
@@ -185,8 +185,8 @@ func (m *maker) makePlain(i int) bool {
 	return true
 }
 
-// emit passes on a rule, with what is below its path if its line goes on there. What is below goes
-// by the order of rules: the longest key wins.
+// emit passes on a rule, with what is below its path if its line goes on there. Below, the order of
+// rules decides: the longest key wins.
 func (m *maker) emit(made *madeRule) {
 	rule := made.rule
 	if rule.Value == resolver.PassValue {

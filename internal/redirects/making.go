@@ -8,14 +8,14 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// makeLine passes on the rules of a line, or says why it has none.
+// makeLine passes on the rules of a line, or reports why it has none.
 func (m *maker) makeLine(i int, t *translation) error {
 	switch {
-	case m.whole != none:
-		m.reportOwned(i, m.whole)
+	case m.catchAll != noLine:
+		m.reportOwned(i, m.catchAll)
 		return nil
 	case t.takesAll() && t.passes():
-		m.whole = i
+		m.catchAll = i
 		m.reportNotes(t)
 		m.noteLeftOut(i, t)
 		return nil
@@ -38,7 +38,7 @@ func (m *maker) makeLine(i int, t *translation) error {
 		if m.EndsThere {
 			how = "ends at the service, too"
 		}
-		m.Approximate(t.At, "the line leads to paths that it takes itself, which "+how+": the next "+
+		m.Approximate(t.At, "the line leads to paths that it matches itself, which "+how+": the next "+
 			"handler answers at /"+first)
 	}
 	for _, rule := range made {
@@ -48,25 +48,25 @@ func (m *maker) makeLine(i int, t *translation) error {
 	}
 	m.passOn(made)
 	if t.takesAll() {
-		m.whole = i
+		m.catchAll = i
 	}
 	m.noteLeftOut(i, t)
 	return nil
 }
 
-// rulesOf returns the rules of a line, and those that lines in front need beside them. Where there
-// is none, it returns the line that takes all.
+// rulesOf returns the rules of a line, and those that earlier lines need beside them; or the line
+// that matches all of its paths.
 func (m *maker) rulesOf(i int, t *translation) (made []madeRule, owner int, err error) {
-	owner, m.ofLine = none, 0
+	owner, m.ofLine = noLine, 0
 	sets := slices.Clone(t.sets)
 	for j := 0; j < len(sets); j++ {
 		set := &sets[j]
 		by, has, err := m.ownerOfAny(i, t, set)
 		if err != nil {
-			return nil, none, err
+			return nil, noLine, err
 		}
-		if has == itself && t.slashes == SlashesKept && set.endsInSplat() {
-			// the line in front has not the path with a slash at its end
+		if has == sharePath && t.slashes == SlashesKept && set.endsInSplat() {
+			// the earlier line does not match the path with a slash
 			path := set.itself()
 			slashed := path.slashed()
 			if !slashed.isWithinAny(m.translationOf(by).sets) {
@@ -74,15 +74,15 @@ func (m *maker) rulesOf(i int, t *translation) (made []madeRule, owner int, err 
 				set = &sets[j]
 			}
 		}
-		if has == all {
+		if has == shareAll {
 			owner = by
 			continue
 		}
-		for _, rule := range t.rules(set, true, has == itself && !t.together) {
+		for _, rule := range t.rules(set, true, has == sharePath && !t.together) {
 			rule.line = i
 			more, by, err := m.completed(rule)
 			if err != nil {
-				return nil, none, err
+				return nil, noLine, err
 			}
 			made, owner = append(made, more...), max(owner, by)
 		}
@@ -90,8 +90,8 @@ func (m *maker) rulesOf(i int, t *translation) (made []madeRule, owner int, err 
 	return made, owner, nil
 }
 
-// rulesOfEnds returns the rules that end a line's way to itself. None is for paths of which a line
-// in front takes some in a way that no rule is for: there the way does not end.
+// rulesOfEnds returns the rules that end a line's chain to itself. There are none if an earlier
+// line matches some of the paths in a way that no rule can express: the chain does not end there.
 func (m *maker) rulesOfEnds(i int, t *translation) (made []madeRule, err error) {
 	for _, end := range t.ends() {
 		more, err := m.rulesWithin(i, &end, &end.sets[0])
@@ -103,7 +103,7 @@ func (m *maker) rulesOfEnds(i int, t *translation) (made []madeRule, err error) 
 	return made, nil
 }
 
-// passOn passes on rules whose keys have none yet. It returns the key of the first one.
+// passOn passes on rules with new keys. It returns the key of the first one.
 func (m *maker) passOn(rules []madeRule) (first string, isMade bool) {
 	for _, rule := range rules {
 		if _, there := m.lineOfKey(rule.rule.Key); !there {
@@ -118,9 +118,9 @@ func (m *maker) passOn(rules []madeRule) (first string, isMade bool) {
 	return first, isMade
 }
 
-// letSlashesPass makes a rule for each path that stands in a line without a slash at its end, which
-// the line does not take with one.
-func (m *maker) letSlashesPass() {
+// addSlashHoles adds a pass rule for the slashed form of each unslashed path that its line does not
+// match with a slash.
+func (m *maker) addSlashHoles() {
 	for _, path := range m.unslashed {
 		set := path.set.slashed()
 		if _, isMade := m.lineOfKey(set.key()); isMade {
@@ -131,11 +131,11 @@ func (m *maker) letSlashesPass() {
 			rule: resolver.Rule{
 				Position: path.rule.Position, Key: set.key(), Value: resolver.PassValue, Exact: true,
 			}})
-		if owner != none {
+		if owner != noLine {
 			made, err = m.rulesAt(owner, &set)
 		}
 		if err != nil {
-			m.Approximate(path.rule.Position, "the rule takes the path with a slash at its end, too: "+
+			m.Approximate(path.rule.Position, "the rule matches the path with a slash at its end, too: "+
 				err.Error())
 			continue
 		}
@@ -143,7 +143,7 @@ func (m *maker) letSlashesPass() {
 	}
 }
 
-// pairOf returns the next line if that could make one rule with the i-th one.
+// pairOf returns the next line if it could make one rule with the i-th one.
 func (m *maker) pairOf(i int) *translation {
 	if !m.PairsBelow || i+1 == len(m.lines) {
 		return nil
@@ -154,64 +154,63 @@ func (m *maker) pairOf(i int) *translation {
 	return nil
 }
 
-// isTogetherWithNext reports whether the next line, for all below the path of a line, goes on with
-// its destination: then the next one makes one rule for both.
+// isTogetherWithNext reports whether the next line, for all below the path of a line, continues its
+// destination: then the next one makes one rule for both.
 func (m *maker) isTogetherWithNext(i int, t *translation) bool {
 	next := m.pairOf(i)
 	if next == nil || t.outcome() != "" || next.outcome() != "" || next.Status != t.Status ||
 		!slices.Equal(next.Path, Below(t.Path)) || !goesOn(t.To, next.To) ||
-		!next.isAppended(&next.sets[0]) || m.whole != none {
+		!next.isAppended(&next.sets[0]) || m.catchAll != noLine {
 		return false
 	}
-	if _, has := m.ownerOf(i, &t.sets[0]); has != nothing {
+	if _, has := m.ownerOf(i, &t.sets[0]); has != shareNone {
 		return false
 	}
 	itself := t.rules(&t.sets[0], true, false)[0]
 	itself.line, m.ofLine = i, 0
-	if owner, _, err := m.inFront(&itself); owner != none || err != nil {
+	if owner, _, err := m.inFront(&itself); owner != noLine || err != nil {
 		return false
 	}
 	next.ofItself, next.goesOnThere, next.together = &t.target, true, true
 	return true
 }
 
-// refuse says that a line is no rule: in an error, or when all have been made.
-func (m *maker) refuse(i int, r *refusal) {
+// refuse reports that a line has no equivalent: as an error, or after all rules have been made.
+func (m *maker) refuse(i int, r *refusedLine) {
 	m.lines[i].refused = r
 	if m.RefusedIsWrong {
 		m.wrong++
-		m.Report(Report{Wrong, r.at, r.why.Error() + "; or leave such lines out: unsupported skip in " +
-			"the source's block, or --unsupported skip"})
+		m.Report(Report{Unsupported, r.at, r.why.Error()})
 		return
 	}
-	m.left = append(m.left, i)
+	m.leftOut = append(m.leftOut, i)
 }
 
-// reportOwned says what becomes of a line of which another one takes all.
+// reportOwned reports a line whose paths another one matches.
 func (m *maker) reportOwned(i, owner int) {
 	isApart, isSame := m.slashApart(i, owner)
 	switch {
-	case isSame: // the other one's rule does what both do
+	case isSame: // the rule of the other line does both
 		return
 	case isApart:
-		m.Report(Report{LeftOut, m.placeOf(i), fmt.Sprintf("a rule takes a path with and without a "+
-			"slash at its end, and the line at %s has this one already, and leads elsewhere; use "+
+		m.Report(Report{LeftOut, m.placeOf(i), fmt.Sprintf("a rule matches a path with and without a "+
+			"slash at its end, but the line at %s has this one already, and leads elsewhere; use "+
 			"Caddy's redir for one of the two; the line is left out", m.placeOf(owner))})
 		return
 	}
-	remedy := "put this line in front of it"
+	remedy := "put this line before it"
 	if m.LaterRemedy != "" && owner < m.firstLater && i >= m.firstLater {
 		remedy = m.LaterRemedy
 	}
-	m.Report(Report{NeverReached, m.placeOf(i), fmt.Sprintf("no request gets to this line, as that "+
-		"at %s comes first and takes all that it would take; %s, or remove one of the two",
+	m.Report(Report{NeverReached, m.placeOf(i), fmt.Sprintf("no request reaches this line: the line "+
+		"at %s comes first and matches all of its paths; %s, or remove one of the two",
 		m.placeOf(owner), remedy)})
 }
 
-// slashApart reports whether a line has paths without a slash at the end, and another one in front
-// of it the same with one, or the other way round, and whether both say the same.
+// slashApart reports whether two lines differ only in a slash at the end of their paths, and
+// whether both have the same answer.
 func (m *maker) slashApart(i, other int) (isApart, isSame bool) {
-	if m.Slashes != SlashesMerged || other == none || m.lines[i].hasSlash == m.lines[other].hasSlash {
+	if m.Slashes != SlashesMerged || other == noLine || m.lines[i].hasSlash == m.lines[other].hasSlash {
 		return false, false
 	}
 	a, b := m.translationOf(i), m.translationOf(other)
@@ -226,8 +225,8 @@ func (m *maker) slashApart(i, other int) (isApart, isSame bool) {
 	return true, isSame
 }
 
-// warnOfSlash warns of a destination from which another line leads on, though the program tells its
-// path from the destination's, as one of the two has a slash at the end.
+// warnOfSlash warns of a destination that another line matches only here, because the program tells
+// the two paths apart by a slash at the end.
 func (m *maker) warnOfSlash(to string, next int, at resolver.Position) {
 	if m.Slashes != SlashesMerged || m.lines[next].hasSlash == strings.HasSuffix(to, "/") {
 		return
@@ -235,21 +234,21 @@ func (m *maker) warnOfSlash(to string, next int, at resolver.Position) {
 	if t := m.lines[next].translation; t != nil && t.endsInRest() {
 		return
 	}
-	m.Approximate(at, fmt.Sprintf("the line at %s leads on from the destination here, as a "+
-		"slash at the end of a path makes no difference; there clients stay at %s", m.placeOf(next), to))
+	m.Approximate(at, fmt.Sprintf("the line at %s matches the destination here, because a "+
+		"slash at the end of a path makes no difference; elsewhere clients stay at %s", m.placeOf(next), to))
 }
 
-// reportNotes says what a line means here that is not quite what it means elsewhere.
+// reportNotes reports how the meaning of a line differs here.
 func (m *maker) reportNotes(t *translation) {
 	switch {
 	case t.Answer == Passes && len(t.Notes) == 0 && !m.PassesThere:
-		m.Approximate(t.At, "the line redirects nothing that it takes: the next handler answers it")
+		m.Approximate(t.At, "the line does not redirect its requests: the next handler answers them")
 	case t.Answer == Passes:
 	case t.isIdle:
-		m.Approximate(t.At, "the line leads to the path that it takes, where at most a slash at the end "+
-			"differs: the next handler answers what it takes; remove the line")
+		m.Approximate(t.At, "the line leads to itself, or to itself with a slash: the next handler "+
+			"answers its requests; remove the line")
 	case t.takesAll():
-		m.Approximate(t.At, "no rule is for \"/\", so this line takes every path but that one; use "+
+		m.Approximate(t.At, "no rule can match \"/\", so this line matches every other path; use "+
 			"Caddy's redir for it")
 	}
 	for _, note := range t.Notes {
@@ -257,10 +256,10 @@ func (m *maker) reportNotes(t *translation) {
 	}
 }
 
-// noteLeftOut takes down which lines that are left out the i-th one gets requests of.
+// noteLeftOut records that the i-th line gets requests of lines that are left out.
 func (m *maker) noteLeftOut(i int, t *translation) {
 	const mostCompared = 1 << 22
-	for _, n := range m.left {
+	for _, n := range m.leftOut {
 		left := m.lines[n].refused
 		m.compared++
 		if left.next == 0 && m.compared <= mostCompared && overlap(left.sets, t.sets) {
@@ -269,14 +268,14 @@ func (m *maker) noteLeftOut(i int, t *translation) {
 	}
 }
 
-// reportLeftOut says which lines are left out.
+// reportLeftOut reports the lines that are left out.
 func (m *maker) reportLeftOut() {
-	for _, n := range m.left {
+	for _, n := range m.leftOut {
 		left := m.lines[n].refused
 		message := left.why.Error() + "; the line is left out"
 		if left.next > 0 {
-			message += ", and the line at " + m.placeOf(left.next).String() + " gets requests that it " +
-				"would have taken"
+			message += ", and the line at " + m.placeOf(left.next).String() + " gets some of its " +
+				"requests"
 		}
 		m.Report(Report{LeftOut, left.at, message})
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 )
 
-// pattern returns a set as the resolver compares it.
+// pattern returns a set as the resolver's pattern.
 func (s *paths) pattern() *pattern.Pattern {
 	if s.compiled == nil {
 		s.compiled = patternOf(resolver.Rule{Key: s.key(), Exact: !s.below})
@@ -25,7 +25,7 @@ func (s *paths) overlaps(other *paths) bool {
 	return both
 }
 
-// overlap reports whether one of some sets and one of others have a path in common.
+// overlap reports whether a set of some and one of others have a path in common.
 func overlap(some, others []paths) bool {
 	for i := range some {
 		for j := range others {
@@ -37,8 +37,8 @@ func overlap(some, others []paths) bool {
 	return false
 }
 
-// isWithin reports whether all paths of a set are those of another. Of sets with several variables
-// that span segments, it may miss that.
+// isWithin reports whether a set is a subset of another. It may miss that for sets with several
+// variables that span segments.
 func (s *paths) isWithin(other *paths) bool {
 	own, span := s.split()
 	theirs, theirSpan := other.split()
@@ -50,7 +50,7 @@ func (s *paths) isWithin(other *paths) bool {
 		return false
 	}
 	if theirSpan && !span {
-		// what they have behind their variable is at the end of the path
+		// their part after the variable is at the end of the path
 		cut := len(own[0]) - len(theirs[1])
 		if cut <= len(theirs[0]) {
 			return false
@@ -63,8 +63,8 @@ func (s *paths) isWithin(other *paths) bool {
 	return areWithin(front, theirs[0]) && areWithin(behind, theirs[1])
 }
 
-// split returns the segments in front of the variable that spans some and behind it, and whether
-// there is one.
+// split returns the segments before and after the variable that spans some, and whether there is
+// one.
 func (s *paths) split() (segments [2][]segment, hasSpan bool) {
 	at := slices.IndexFunc(s.segments, func(s segment) bool { return s.spans })
 	if at < 0 {
@@ -82,13 +82,13 @@ func areWithin(segments, others []segment) bool {
 	return true
 }
 
-// isWithin reports whether a segment takes nothing that another one does not.
+// isWithin reports whether another segment matches all that a segment matches.
 func (s *segment) isWithin(other *segment) bool {
 	switch {
 	case s.isText() && other.isText():
 		return canonical(s.before) == canonical(other.before)
 	case s.isText():
-		return other.takes(s.before)
+		return other.matches(s.before)
 	case other.isText():
 		return false
 	}
@@ -96,17 +96,17 @@ func (s *segment) isWithin(other *segment) bool {
 		strings.HasSuffix(canonical(s.after), canonical(other.after))
 }
 
-// takes reports whether a segment with a variable takes a text.
-func (s *segment) takes(text string) bool {
+// matches reports whether a segment with a variable matches a text.
+func (s *segment) matches(text string) bool {
 	text, before, after := canonical(text), canonical(s.before), canonical(s.after)
 	return len(text) > len(before)+len(after) &&
 		strings.HasPrefix(text, before) && strings.HasSuffix(text, after)
 }
 
-// and returns the paths that two sets have in common, with the variables of the first. No segment
-// of theirs spans several, unless it is one of the other, below all that the first one says. It
-// reports false where there are none.
-func (s *paths) and(other *paths) (both paths, ok bool) {
+// intersect returns the paths that two sets have in common, with the variables of the first.
+// Segments that span several may only be in the other set, below all segments of the first. It
+// returns false if there are no such paths.
+func (s *paths) intersect(other *paths) (both paths, ok bool) {
 	n := max(len(s.segments), len(other.segments))
 	if n > len(s.segments) && !s.below || n > len(other.segments) && !other.below {
 		return both, false
@@ -122,7 +122,7 @@ func (s *paths) and(other *paths) (both paths, ok bool) {
 		case i >= len(other.segments):
 			segment = s.segments[i]
 		default:
-			if segment, ok = s.segments[i].and(&other.segments[i]); !ok {
+			if segment, ok = s.segments[i].intersect(&other.segments[i]); !ok {
 				return both, false
 			}
 		}
@@ -134,13 +134,13 @@ func (s *paths) and(other *paths) (both paths, ok bool) {
 	return both, true
 }
 
-// common is and also for sets of paths that end in a slash, somewhere below others.
+// common is intersect that also handles sets whose paths end in a slash below others.
 func (s *paths) common(other *paths) (sets []paths, ok bool) {
 	a, ownA := s.withoutSlash()
 	b, ownB := other.withoutSlash()
 	isSlashedA, isSlashedB := ownA < len(a.segments), ownB < len(b.segments)
 	if !isSlashedA && !isSlashedB {
-		both, ok := s.and(other)
+		both, ok := s.intersect(other)
 		return []paths{both}, ok && !s.hasSpan() && !other.hasSpan()
 	}
 	isOpen := func(set *paths, isSlashed bool) bool {
@@ -149,13 +149,13 @@ func (s *paths) common(other *paths) (sets []paths, ok bool) {
 	if a.hasSpan() || b.hasSpan() || !isOpen(s, isSlashedA) || !isOpen(other, isSlashedB) {
 		return nil, false
 	}
-	both, ok := a.and(&b)
+	both, ok := a.intersect(&b)
 	if !ok {
 		return nil, false
 	}
 	path := both.itself()
 	if front := max(ownA, ownB); front < len(path.segments) {
-		path.segments = path.segments[:front] // what is behind it is somewhere below alone
+		path.segments = path.segments[:front] // what follows it is only somewhere below
 	} else {
 		sets = append(sets, path.slashed())
 	}
@@ -183,16 +183,16 @@ func (s *paths) withoutSlash() (set paths, own int) {
 	return set, own - 2
 }
 
-// and returns what two segments have in common. Where both have a variable, one is within the
-// other.
-func (s *segment) and(other *segment) (both segment, ok bool) {
+// intersect returns what two segments have in common. If both have a variable, one must be within
+// the other.
+func (s *segment) intersect(other *segment) (both segment, ok bool) {
 	switch {
 	case s.isText() || s.isWithin(other):
 		return *s, s.isWithin(other)
 	case other.isText():
 		both = *other
 		both.capture, both.cutBefore, both.cutAfter = s.capture, s.cutBefore, s.cutAfter
-		return both, s.takes(other.before)
+		return both, s.matches(other.before)
 	}
 	both = *s
 	both.before, both.after = canonical(other.before), canonical(other.after)

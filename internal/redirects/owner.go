@@ -9,25 +9,24 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// The first of two questions on which everything rests: which line owns a path? It is the first
-// that takes it. For a path without variables two maps tell it, and for others the rules made so
-// far.
+// The first of the two main questions: which line owns a path? It is the first that matches it. Two
+// maps answer this for paths without variables, and the rules made so far for others.
 
-// owners knows which line is the first to take a path without variables.
+// owners finds the first line that matches a path without variables.
 type owners struct {
 	seed maphash.Seed
-	// exact and below are the lines that take a path itself, and all below it.
+	// exact and below are the lines that match a path itself, and all below it.
 	exact, below linesByHash
 	isRefused    func(line int) bool
 }
 
-// linesByHash are lines, in their order, by the hash of a path.
+// linesByHash are lines, in order, by the hash of a path.
 type linesByHash struct {
 	first map[uint64]int
 	later map[uint64][]int
 }
 
-const none = -1
+const noLine = -1
 
 func newOwners(isRefused func(line int) bool) *owners {
 	newLines := func() linesByHash {
@@ -36,16 +35,16 @@ func newOwners(isRefused func(line int) bool) *owners {
 	return &owners{maphash.MakeSeed(), newLines(), newLines(), isRefused}
 }
 
-// register takes down that a line takes a path, and perhaps all below it.
+// register records that a line matches a path, and perhaps all below it.
 func (o *owners) register(key string, isBelow bool, line int) {
 	hash := o.hash(key)
-	o.exact.add(hash, line)
+	o.exact.addLine(hash, line)
 	if isBelow {
-		o.below.add(hash, line)
+		o.below.addLine(hash, line)
 	}
 }
 
-func (l *linesByHash) add(hash uint64, line int) {
+func (l *linesByHash) addLine(hash uint64, line int) {
 	if _, there := l.first[hash]; there {
 		l.later[hash] = append(l.later[hash], line)
 	} else {
@@ -53,7 +52,7 @@ func (l *linesByHash) add(hash uint64, line int) {
 	}
 }
 
-// firstOf returns the first line by a hash that is not refused.
+// firstOf returns the first line with a hash that is not refused.
 func (o *owners) firstOf(lines *linesByHash, hash uint64) (line int, ok bool) {
 	for line, ok = lines.first[hash]; ok && o.isRefused(line); line, ok = lines.first[hash] {
 		later := lines.later[hash]
@@ -68,8 +67,8 @@ func (o *owners) firstOf(lines *linesByHash, hash uint64) (line int, ok bool) {
 
 func (o *owners) hash(key string) uint64 { return maphash.String(o.seed, canonical(key)) }
 
-// above gives the hashes of a path and of all above it: "", a, a/b, a/b/c. No line takes all below
-// a path of more segments than a template has.
+// above yields the hashes of a path and of all above it: "", a, a/b, a/b/c. No line matches all
+// below a path with more segments than a template can have.
 func (o *owners) above(key string) iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		var h maphash.Hash
@@ -77,28 +76,28 @@ func (o *owners) above(key string) iter.Seq[uint64] {
 		goesOn := yield(h.Sum64())
 		for left, n := canonical(key), 0; goesOn && left != "" && n < maxSegments; n++ {
 			end := 1 + indexAny(left[1:], "/")
-			h.WriteString(left[:end]) //nolint:errcheck // it never fails
+			h.WriteString(left[:end]) //nolint:errcheck // it cannot fail
 			left, goesOn = left[end:], yield(h.Sum64())
 		}
 	}
 }
 
-// share is how much of a path and all below it a line takes.
+// share is how much of a path and all below it a line matches.
 type share int
 
 const (
-	nothing share = iota
-	itself        // the path, and nothing below it
-	all
+	shareNone share = iota
+	sharePath       // the path, and nothing below it
+	shareAll
 )
 
-// of returns the first line in front of the i-th one that takes a path, and perhaps all below it.
-func (o *owners) of(i int, key string, isBelow bool) (line int, has share) {
-	line = none
+// ownerOf returns the first line before the i-th one that matches a path, and perhaps all below it.
+func (o *owners) ownerOf(i int, key string, isBelow bool) (line int, has share) {
+	line = noLine
 	if first, there := o.firstOf(&o.exact, o.hash(key)); there && first < i {
-		line, has = first, itself
+		line, has = first, sharePath
 		if !isBelow {
-			has = all
+			has = shareAll
 		}
 	}
 	if len(o.below.first) == 0 {
@@ -106,43 +105,42 @@ func (o *owners) of(i int, key string, isBelow bool) (line int, has share) {
 	}
 	for hash := range o.above(key) {
 		first, there := o.firstOf(&o.below, hash)
-		if there && first < i && (has != all || first < line) {
-			line, has = first, all
+		if there && first < i && (has != shareAll || first < line) {
+			line, has = first, shareAll
 		}
 	}
 	return line, has
 }
 
-// ownerOf returns the line in front of the i-th one that takes a set without variables, and how
-// much of it.
+// ownerOf returns the line before the i-th one that matches a set without variables, and how much
+// of it.
 func (m *maker) ownerOf(i int, set *paths) (line int, has share) {
 	if !set.isLiteral() {
-		return none, nothing
+		return noLine, shareNone
 	}
-	return m.owners.of(i, set.key(), set.below)
+	return m.owners.ownerOf(i, set.key(), set.below)
 }
 
-// ownerOfAny is ownerOf also where a line in front has variables. The set is one of t's.
+// ownerOfAny is ownerOf that also considers earlier lines with variables. The set is one of t's.
 func (m *maker) ownerOfAny(i int, t *translation, set *paths) (line int, has share, err error) {
 	line, has = m.ownerOf(i, set)
-	if has != nothing || !set.below || !m.isCompared || len(set.segments) == 0 {
+	if has != shareNone || !set.below || !m.isCompared || len(set.segments) == 0 {
 		return line, has, nil
 	}
 	path := set.itself()
-	isExact := t.outcome() == "" && !t.isAppended(set) // as the line's rule
+	isExact := t.outcome() == "" && !t.isAppended(set) // like the line's rule
 	rule := madeRule{rule: resolver.Rule{Key: path.key(), Exact: isExact}, set: path, line: i}
-	if line, _, err = m.inFront(&rule); line != none {
-		has = itself
+	if line, _, err = m.inFront(&rule); line != noLine {
+		has = sharePath
 	}
 	return line, has, err
 }
 
-// isHidden reports whether lines in front take all that a line takes: one without variables, or the
-// i-th one.
+// isHidden reports whether earlier lines, or the i-th one, match all paths of a line.
 func (m *maker) isHidden(line int, t *translation, i int) bool {
 	for j := range t.sets {
 		set := &t.sets[j]
-		if _, has := m.ownerOf(line, set); has == all {
+		if _, has := m.ownerOf(line, set); has == shareAll {
 			continue
 		}
 		if i >= line || !set.isWithinAny(m.translationOf(i).sets) {
@@ -152,7 +150,7 @@ func (m *maker) isHidden(line int, t *translation, i int) bool {
 	return true
 }
 
-// isWithinAny reports whether all paths of a set are those of one of several.
+// isWithinAny reports whether a set is a subset of one of several.
 func (s *paths) isWithinAny(others []paths) bool {
 	return slices.ContainsFunc(others, func(other paths) bool { return s.isWithin(&other) })
 }

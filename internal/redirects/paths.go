@@ -11,8 +11,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// paths is a set of paths: those with certain segments, and perhaps all below. What a line takes is
-// one of them, or several that make it up together:
+// paths is a set of paths: those with certain segments, and perhaps all below. A line matches one
+// set or the union of several:
 //
 //	/blog/:x     blog/{x}
 //	/blog/*      blog, and below
@@ -21,12 +21,12 @@ import (
 type paths struct {
 	segments []segment
 	below    bool
-	// splatAt says where in a path begins what spans segments: in a segment, behind splatCut bytes of
-	// it. It is noSplat where nothing does.
+	// splatAt is the segment in which the variable that spans segments begins, after splatCut bytes
+	// of it; noSplat without one.
 	splatAt, splatCut int
-	// bareSlash tells that it begins with the slash in front of a segment.
+	// bareSlash says that the variable begins with the slash before a segment.
 	bareSlash bool
-	// compiled is the set as the resolver compares it, if that has been asked for.
+	// compiled is the set as the resolver's pattern, computed on demand.
 	compiled *pattern.Pattern
 }
 
@@ -34,20 +34,20 @@ const noSplat = -1
 
 // segment is a segment of a set: text, or a variable with text around it.
 type segment struct {
-	before, after string // before is all of a segment without a variable
+	before, after string // before is the whole segment without a variable
 	name          string // of the variable in a key, "" for none
-	capture       string // the variable of the line that it is, "" for none
-	spans         bool   // it takes several segments
+	capture       string // the line's variable that it is, or ""
+	spans         bool   // it matches several segments
 	// cutBefore and cutAfter are how much of the text around a variable is not captured.
 	cutBefore, cutAfter int
 }
 
 func (s *segment) isText() bool { return s.name == "" }
 
-// maxSegments is how many segments a template has at most.
+// maxSegments is the maximum number of segments of a template.
 const maxSegments = pattern.MaxSegments
 
-// Check says why no rule can have a path, and whether requests have it elsewhere.
+// Check returns why no rule can have a path, and whether requests with it exist elsewhere.
 func Check(path []Segment, slashes Slashes) (isReached bool, err error) {
 	isDots := func(s Segment) bool {
 		return strings.Contains(s.Before+s.After, `\`) || s.IsText() && weburl.IsDotSegment(s.Before)
@@ -59,15 +59,15 @@ func Check(path []Segment, slashes Slashes) (isReached bool, err error) {
 		}
 		isRoot = isRoot && s == Segment{}
 		if s == (Segment{}) && i < len(path)-1 && slashes != SlashesKept {
-			return false, errors.New("no request gets to a line with \"//\" in its path; write \"/\"")
+			return false, errors.New("no request reaches a line with \"//\" in its path; write \"/\"")
 		}
 	}
 	switch {
 	case slices.ContainsFunc(path, isDots):
-		return false, errors.New("no request has this path, as browsers make \"/\" of \"\\\", " +
-			"and leave out \".\" and \"..\"; write the path as they do")
+		return false, errors.New("no request has this path: browsers replace \"\\\" with \"/\", " +
+			"and remove \".\" and \"..\"; write the path as they do")
 	case isRoot:
-		return true, errors.New("a key is not empty, so no rule is for \"/\"; use Caddy's redir")
+		return true, errors.New("a key cannot be empty, so no rule matches \"/\"; use Caddy's redir")
 	case len(path) >= maxSegments && captures > 0:
 		return true, errors.New("a path with placeholders or \"*\" has less than 64 segments; " +
 			"write a line for each path, or use Caddy's redir with a path_regexp matcher")
@@ -75,7 +75,7 @@ func Check(path []Segment, slashes Slashes) (isReached bool, err error) {
 	return true, nil
 }
 
-// pathsOf returns the sets that make up the path of a line.
+// pathsOf returns the sets for the path of a line.
 func pathsOf(path []Segment, slashes Slashes) []paths {
 	if n := len(path); n > 0 && path[n-1] == (Segment{}) && slashes != SlashesKept {
 		path = path[:n-1]
@@ -85,7 +85,7 @@ func pathsOf(path []Segment, slashes Slashes) []paths {
 		if s.Spans >= Rest {
 			return set.withRest(canonical(s.Before), s.Spans, slashes == SlashesKept && s.Spans == Rest)
 		}
-		set.add(s)
+		set.addSegment(s)
 		if s.Spans != One {
 			set.splatAt = i
 		}
@@ -97,8 +97,8 @@ func pathsOf(path []Segment, slashes Slashes) []paths {
 	return []paths{set}
 }
 
-// add adds a segment, and gives its variable a name that a key can have.
-func (s *paths) add(of Segment) {
+// addSegment adds a segment, and gives its variable a name that keys can have.
+func (s *paths) addSegment(of Segment) {
 	made := segment{before: of.Before}
 	if !of.IsText() {
 		made = segment{before: canonical(of.Before), after: canonical(of.After), capture: of.Variable}
@@ -113,13 +113,13 @@ func (s *paths) add(of Segment) {
 		made.name = s.freeName(string(name), 1)
 		isSame := func(other segment) bool { return other.capture == of.Variable }
 		if slices.ContainsFunc(s.segments, isSame) {
-			made.capture = "" // the first one of a name counts
+			made.capture = "" // the first one with a name counts
 		}
 	}
 	s.segments = append(s.segments, made)
 }
 
-// withRest returns the sets of paths that go on with text, or none, and what is left.
+// withRest returns the sets of paths that continue with text, or nothing, and the rest.
 func (s *paths) withRest(before string, spans Span, keepsSlash bool) (sets []paths) {
 	above, name := slices.Clip(s.segments), s.freeName(Splat, 1)
 	within := paths{segments: append(above, segment{before: before, name: name}), below: true,
@@ -168,10 +168,10 @@ func (s *paths) key() string {
 	return b.String()
 }
 
-// bracesEncoded writes braces that are no variable's.
+// bracesEncoded encodes braces that do not belong to variables.
 var bracesEncoded = strings.NewReplacer("{", "%7B", "}", "%7D")
 
-// keyBelow returns the key of a rule for what is below the paths of a set.
+// keyBelow returns the key of a rule for paths below those of a set.
 func (s *paths) keyBelow(name string) string {
 	return strings.TrimPrefix(s.key()+"/{+"+name+"}", "/")
 }
@@ -181,12 +181,12 @@ func (s *paths) isLiteral() bool {
 	return !slices.ContainsFunc(s.segments, func(s segment) bool { return !s.isText() })
 }
 
-// hasSpan reports whether a segment takes several of a path's.
+// hasSpan reports whether a variable spans segments.
 func (s *paths) hasSpan() bool {
 	return slices.ContainsFunc(s.segments, func(s segment) bool { return s.spans })
 }
 
-// belowName returns a name for the variable of what is below the paths of a set.
+// belowName returns a name for the variable of paths below a set.
 func (s *paths) belowName() string {
 	if !s.hasName(Splat) {
 		return Splat
@@ -194,7 +194,7 @@ func (s *paths) belowName() string {
 	return s.freeName("rest", 2)
 }
 
-// freeName returns a name that no variable of the set has, with a number from n on if need be.
+// freeName returns a name that no variable of the set has, with a number from n on if necessary.
 func (s *paths) freeName(name string, n int) string {
 	for base := name; s.hasName(name); n++ {
 		name = base + strconv.Itoa(n)
@@ -213,7 +213,7 @@ func (s *paths) itself() paths {
 	return itself
 }
 
-// with returns a set with a segment more.
+// with returns a set with one more segment.
 func (s *paths) with(last segment) paths {
 	longer := *s
 	longer.compiled = nil
@@ -230,13 +230,14 @@ func (s *paths) isSlashed() bool {
 	return n > 0 && s.segments[n-1] == segment{}
 }
 
-// isUnslashed reports whether a set is that of one path each, without a slash at its end.
+// isUnslashed reports whether each path of a set is a single path without a slash at its end.
 func (s *paths) isUnslashed() bool {
 	last := s.segments[len(s.segments)-1]
 	return !s.below && (!last.isText() || last.before != "")
 }
 
-// canonical returns the form of text in which what requests cannot tell apart is equal (R3).
+// canonical returns the canonical form of text, which is equal for requests that cannot be told
+// apart (R3).
 func canonical(text string) string {
 	for i := range len(text) {
 		if c := text[i]; c == '%' || c <= ' ' || c >= 0x7F || strings.IndexByte("\"<>`{}^", c) >= 0 {

@@ -9,30 +9,31 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 )
 
-// The second question: which rule would win? That of a later line may win against an earlier
-// line's, which gets one rule more then, for what the two have in common. That one can win against
-// others in turn, so it is compared as well.
+// The second question: which rule would win? A later line's rule may win against an earlier line's.
+// The earlier line then gets one more rule, for their common paths. That rule can win against
+// others in turn, so it is compared, too.
 
 // madeRules are the rules made so far, by the paths that they match.
 type madeRules struct {
 	index *pattern.Index
 	rules []madeRule
-	// spans are those that span segments in their middle, which the index does not find.
+	// spans are those with a span in the middle, which the index does not find.
 	spans byFirstText[int]
 	nSpan int
 	forms map[string]bool
-	keys  map[string]int // the lines of rules that are for no line's own path, by key
-	// spent is what the lines have cost beyond what each may, and ofLine that of the line being made.
+	keys  map[string]int // lines of rules for paths that no line has, by key
+	// spent is what the lines have cost beyond their own budgets, and ofLine the cost of the line
+	// being made.
 	spent, ofLine int
 	slashes       Slashes
-	// isCompared tells that later rules could win against earlier ones; isSlashed that there are rules
-	// for paths with a slash at their end.
+	// isCompared: later rules could win against earlier ones. isSlashed: there are rules for paths
+	// with a slash at the end.
 	isCompared, isSlashed bool
 }
 
-// What comparing may cost, in steps of about a tenth of a microsecond: each line some, one line and
-// all lines together more beyond that. A line that needs still more is refused, and those behind it
-// are not.
+// Budgets for comparing, in steps of about a tenth of a microsecond: for each line, and more for
+// one line and for all lines together. A line that exceeds them is refused, but later lines are
+// not.
 const (
 	ofEachLine = 1 << 11
 	ofOneLine  = 1 << 18
@@ -42,14 +43,14 @@ const (
 	aRuleMore   = 256
 )
 
-// The most forms of keys, in each of which a rule is looked up, and rules that span segments in the
+// Limits for forms of keys, in each of which rules are looked up, and for rules with a span in the
 // middle.
 const (
 	mostForms = 512
 	mostSpans = 1024
 )
 
-// pay adds to the cost of the line being made, and reports whether the line may still cost that.
+// pay adds to the cost of the line being made, and reports whether it is within the budget.
 func (m *madeRules) pay(steps int) bool {
 	m.ofLine += steps
 	m.spent += max(0, min(steps, m.ofLine-ofEachLine))
@@ -61,7 +62,7 @@ func newMadeRules() madeRules {
 		forms: make(map[string]bool), keys: make(map[string]int)}
 }
 
-// lineOfKey returns the line that has the rule of a key, which is no line's own path.
+// lineOfKey returns the line of the rule with a key, if that is not a path of a line.
 func (m *madeRules) lineOfKey(key string) (line int, isMade bool) {
 	if len(m.keys) > 0 {
 		line, isMade = m.keys[resolver.CanonicalKey(key, false)]
@@ -69,18 +70,18 @@ func (m *madeRules) lineOfKey(key string) (line int, isMade bool) {
 	return line, isMade
 }
 
-// remember takes down a rule.
+// remember records a rule.
 func (m *madeRules) remember(rule madeRule) {
 	isTemplate := resolver.IsTemplate(rule.rule.Key)
 	if isTemplate && m.isCompared || rule.isExtra || m.isSlashed {
 		m.keys[resolver.CanonicalKey(rule.rule.Key, false)] = rule.line
 	}
 	if !m.isCompared || !isTemplate && rule.rule.Exact && !m.isSlashed {
-		return // it wins against all rules with variables that match its path
+		return // it wins against all rules with variables
 	}
 	taken := rule.rule
 	if rule.isOfAll {
-		taken.Exact = false // it takes a slash at the end, as the next longer one cannot
+		taken.Exact = false // it also matches a slash at the end
 	}
 	rule.pattern = patternOf(taken)
 	n := len(m.rules)
@@ -94,13 +95,13 @@ func (m *madeRules) remember(rule madeRule) {
 	}
 }
 
-// patternOf takes the key of a rule apart.
+// patternOf parses the key of a rule.
 func patternOf(rule resolver.Rule) *pattern.Pattern {
 	return pattern.Parse(resolver.CanonicalKey(rule.Key, false), rule.Exact)
 }
 
-// taken returns what a rule takes, with a slash at the end if the other one is for such paths and
-// the line of this one takes them, too.
+// taken returns the paths of a rule, with a slash at the end if the other rule is for such paths
+// and this rule's line matches them, too.
 func (r *madeRule) taken(by *madeRule, slashes Slashes) paths {
 	isTolerant := r.isOfAll || slashes != SlashesKept
 	if isTolerant && !r.set.below && by.set.isSlashed() && !r.set.isSlashed() {
@@ -109,7 +110,7 @@ func (r *madeRule) taken(by *madeRule, slashes Slashes) paths {
 	return r.set
 }
 
-// eachPreceded gives the rules against which a rule could win.
+// eachPreceded yields the rules against which a rule could win.
 func (m *madeRules) eachPreceded(rule *madeRule) iter.Seq[int] {
 	return func(yield func(n int) bool) {
 		key, goesOn := patternOf(rule.rule), true
@@ -127,8 +128,8 @@ func (m *madeRules) eachPreceded(rule *madeRule) iter.Seq[int] {
 	}
 }
 
-// besideSpans returns the rules with which a rule is compared one by one, as one of the two spans
-// segments in its middle.
+// besideSpans returns the rules with which a rule must be compared one by one, because one of the
+// two has a span in the middle.
 func (m *madeRules) besideSpans(rule *madeRule) (all []int) {
 	if !rule.set.hasSpan() {
 		all = slices.Concat(m.spans.alike(firstTextOf(rule.rule.Key))...)
@@ -141,9 +142,9 @@ func (m *madeRules) besideSpans(rule *madeRule) (all []int) {
 	return all
 }
 
-// isPreceded reports whether another rule could win against this one, of which one spans segments.
-// The rule of more segments wins, and of as many the one that leaves less of the path, which is
-// nothing for an exact one; only then keys decide it.
+// isPreceded reports whether another rule could win against this one, if one of them has a span.
+// The rule with more segments wins; of equal ones, the one that leaves less of the path, which is
+// nothing for an exact rule. Only then keys decide.
 func (r *madeRule) isPreceded(key *pattern.Pattern, by *madeRule, slashes Slashes) bool {
 	own, others := ownSegments(r.rule.Key), ownSegments(by.rule.Key)
 	if r.set.hasSpan() {
@@ -158,26 +159,26 @@ func (r *madeRule) isPreceded(key *pattern.Pattern, by *madeRule, slashes Slashe
 	return taken.overlaps(&by.set)
 }
 
-// ownSegments is how many segments a key has, without that which spans several.
+// ownSegments returns how many segments a key has, without one that spans several.
 func ownSegments(key string) int {
 	return strings.Count(key, "/") + 1 - strings.Count(key, "{+")
 }
 
-// inFront returns the first line in front that takes all that a rule would take; or those of the
-// rules made so far that it would win against, and that lines in front have. For a path without
-// variables that no line in front takes all are found, however many that are.
+// inFront returns the first earlier line that matches all paths of a rule, or else the rules so far
+// that the rule would win against and that earlier lines have. For a path without variables that no
+// earlier line matches, all such rules are found, however many there are.
 func (m *madeRules) inFront(rule *madeRule) (owner int, loses []int, err error) {
 	const enough = 64
 	isTemplate := resolver.IsTemplate(rule.rule.Key)
 	if isTemplate {
 		if err := m.checkForm(rule); err != nil {
-			return none, nil, err
+			return noLine, nil, err
 		}
 		if owner, isMade := m.lineOfKey(rule.rule.Key); isMade {
 			return owner, nil, nil
 		}
 	}
-	owner = none
+	owner = noLine
 	isPlain := !isTemplate && rule.rule.Exact
 	lookUps := len(m.forms) + m.nSpan
 	if rule.set.hasSpan() {
@@ -187,27 +188,27 @@ func (m *madeRules) inFront(rule *madeRule) (owner int, loses []int, err error) 
 	for n := range m.eachPreceded(rule) {
 		other := &m.rules[n]
 		if other.line < rule.line {
-			if (owner == none || other.line < owner) && rule.set.isWithin(&other.set) {
+			if (owner == noLine || other.line < owner) && rule.set.isWithin(&other.set) {
 				owner = other.line
 			}
 			loses = append(loses, n)
 		}
 		isPaid = isPlain || m.pay(aComparison)
-		if !isPaid || isPlain && owner != none && len(loses) > enough {
+		if !isPaid || isPlain && owner != noLine && len(loses) > enough {
 			break
 		}
 	}
-	if owner == none && !isPaid {
+	if owner == noLine && !isPaid {
 		first := rule
 		if len(loses) > 0 {
 			first = &m.rules[loses[0]]
 		}
-		return none, nil, errDear(rule, first)
+		return noLine, nil, errDear(rule, first)
 	}
 	return owner, loses, nil
 }
 
-// checkForm refuses a rule whose key is of one form too many, or one too many that span segments.
+// checkForm returns an error if a rule's key has one form too many, or is one too many with a span.
 func (m *madeRules) checkForm(rule *madeRule) error {
 	form := patternOf(rule.rule).Form()
 	if len(m.forms) >= mostForms && !m.forms[form] || rule.set.hasSpan() && m.nSpan >= mostSpans {

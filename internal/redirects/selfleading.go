@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// A line can lead to a path that it takes itself. Where it was written, that ends: at once, or in
-// front of what spans segments.
+// A line can lead to a path that it matches itself. In its program, such a chain ends at once, or
+// before a span.
 
-// isNear reports whether a line could lead to what it takes itself.
+// isNear reports whether a line could lead to a path that it matches itself.
 func (t *translation) isNear() bool {
 	first := &t.sets[0]
 	return t.target.isInternal && (!first.isLiteral() ||
@@ -18,11 +18,11 @@ func (t *translation) isNear() bool {
 // passes reports whether a line leaves its requests to the next handler.
 func (t *translation) passes() bool { return t.Answer == Passes || t.isIdle }
 
-// takesAll reports whether a line takes every path.
+// takesAll reports whether a line matches every path.
 func (t *translation) takesAll() bool { return len(t.sets[0].segments) == 0 }
 
-// isIdentity reports whether a line leads every request to where it is, perhaps with a slash more
-// or less, or to where it leads again.
+// isIdentity reports whether a line leads every request to itself, perhaps with a slash more or
+// less, or to where it leads again.
 func (t *translation) isIdentity() bool {
 	to, _ := cutPath(piecesText(t.To))
 	switch {
@@ -34,7 +34,7 @@ func (t *translation) isIdentity() bool {
 	return strings.Trim(pathText(t.Path), "/") == strings.Trim(to, "/")
 }
 
-// leadsWithin reports whether a line that takes all below never leads out of what it takes.
+// leadsWithin reports whether a line for all below a path only leads to paths below it.
 func (t *translation) leadsWithin() bool {
 	if !t.spans || t.target.has(inQuery) || t.target.has(inFragment) {
 		return false
@@ -49,8 +49,8 @@ func (t *translation) leadsWithin() bool {
 	return slices.ContainsFunc(t.sets, takes) && !slices.ContainsFunc(t.sets, isOutside)
 }
 
-// ends returns the ends of a line's way to itself, as lines that pass: it leads there, and takes
-// the paths. The next handler answers there.
+// ends returns the ends of a line's chain to itself, as lines that pass: paths that it leads to and
+// matches. The next handler answers them.
 func (t *translation) ends() (ends []translation) {
 	if t.outcome() != "" || !t.isNear() {
 		return nil
@@ -59,7 +59,8 @@ func (t *translation) ends() (ends []translation) {
 		if !isPath || !t.takesMoreThan(&set) {
 			return
 		}
-		// a rule of this line for all below a key as long would win against one for path and all below
+		// a rule of this line for all below a key of this length would win against one for a path
+		// and all below
 		isShort := func(own paths) bool { return len(set.segments) <= len(own.segments) }
 		ends = append(ends, translation{Line: &Line{At: t.At, Answer: Passes}, slashes: t.slashes,
 			sets: []paths{set}, isApart: set.below && slices.ContainsFunc(t.sets, isShort)})
@@ -74,7 +75,7 @@ func (t *translation) ends() (ends []translation) {
 	return ends
 }
 
-// takesMoreThan reports whether a line takes the paths of a set, and others.
+// takesMoreThan reports whether a line matches the paths of a set, and others.
 func (t *translation) takesMoreThan(set *paths) bool {
 	isInside := false
 	for i := range t.sets {
@@ -86,8 +87,7 @@ func (t *translation) takesMoreThan(set *paths) bool {
 	return isInside && len(set.segments) > 0
 }
 
-// withoutSplat returns the path that a line leads to where the splat is nothing, if that is one and
-// no other.
+// withoutSplat returns the path of the destination for an empty splat, if it is a single path.
 func (t *translation) withoutSplat() (set paths, ok bool) {
 	for _, p := range t.target.parts[inPath] {
 		if p.Variable != "" && p.Variable != Splat {

@@ -8,31 +8,32 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// Options say how a program reads its table, and what its rules have where a line says nothing. A
-// reader may set those of a [Table] that it finds out as long as it adds lines.
+// Options say how a program reads its table, and the defaults of its rules. A reader may change
+// those of a [Table] while it adds lines.
 type Options struct {
-	// Program is what the table is for, as reports name it: "nginx".
+	// Program is the name of the program in reports: "nginx".
 	Program string
 	Slashes Slashes
-	// LastCounts tells that of lines with the same path, in either letter case, the last one counts.
+	// LastCounts says that the last of several lines with the same path, in either letter case,
+	// wins.
 	LastCounts bool
-	// PassesThere tells that the program passes on what a line redirects nowhere, too.
+	// PassesThere says that the program, too, passes on what a line does not redirect.
 	PassesThere bool
-	// EndsThere tells that the program ends a line's way to what it takes itself.
+	// EndsThere says that the program ends a line's chain to itself.
 	EndsThere bool
-	// LaterRemedy is what to do if a line that is no later one takes all of one that is; "" for
-	// nothing else than for other lines.
+	// LaterRemedy is what to do if a line matches all paths of a later line (see [Line]); "" for
+	// the same as for other lines.
 	LaterRemedy string
-	// RefusedIsWrong makes errors of lines without an equivalent, which are left out otherwise.
+	// RefusedIsWrong reports lines without an equivalent as errors; otherwise they are left out.
 	RefusedIsWrong bool
-	// PairsBelow makes one rule of a line for a path, and the next one for all below, if that goes on
-	// with the destination of the first.
+	// PairsBelow makes one rule of a line for a path and the next one for all below it, if that
+	// continues the destination of the first.
 	PairsBelow bool
-	// TakesBelow tells that lines that capture nothing are to take what is below their path, too.
+	// TakesBelow makes lines without captures match what is below their path, too.
 	TakesBelow bool
 	Status     int                // of lines without one
 	Query      resolver.QueryMode // of lines without one whose destination has no query
-	// Report is called with what is to be said of the lines.
+	// Report is called with the messages about the lines.
 	Report func(Report)
 }
 
@@ -42,61 +43,61 @@ type Slashes uint8
 // What slashes mean.
 const (
 	SlashesIgnored Slashes = iota // /a and /a/ are one path, as they are for rules
-	SlashesMerged                 // they are two, and rules take both: reports say so
-	SlashesKept                   // they are two, and a rule more tells them apart
+	SlashesMerged                 // they differ, but rules match both: reports say so
+	SlashesKept                   // they differ, and one more rule tells them apart
 )
 
-// Table takes in lines, and makes rules of them. Make it with [NewTable].
+// Table collects lines, and makes rules from them. Make it with [NewTable].
 type Table struct {
 	Options
 	lines   []storedLine
 	later   []Line
-	source  string // of all places
+	source  string // of all positions
 	entries int
 	last    resolver.Position // of the last entry
 	wrong   int
-	// captured are the places of lines that capture something, if rules are to take what is below.
+	// captured are the positions of lines with captures, if rules match what is below.
 	captured map[resolver.Position]bool
-	// wildcards are the entries of lines that capture something, size the bytes of all lines.
+	// wildcards is the number of entries with captures, and size the bytes of all lines.
 	wildcards    int
 	lastWildcard resolver.Position
 	size         int
 	isFull       bool
 }
 
-// The most entries of a table that capture something, and the most bytes of all lines.
+// Limits for entries with captures, and for the bytes of all lines.
 const (
 	MaxWildcards = 10_000
 	MaxSize      = 256 << 20
 )
 
-// storedLine is a line of a table: a plain one, a translated one, or one that is refused.
+// storedLine is a line of a table: a plain one, a translated one, or a refused one.
 type storedLine struct {
 	key, to      string // of a plain one
 	translation  *translation
-	refused      *refusal
+	refused      *refusedLine
 	line, column int32
 	status       int16
 	query        resolver.QueryMode
 	answer       Answer
 	onward       Onward
-	hasSlash     bool // its path ends in one
+	hasSlash     bool // its path ends in a slash
 }
 
-// refusal says why a line has no equivalent, and what it would have taken.
-type refusal struct {
+// refusedLine says why a line has no equivalent, and what it would have matched.
+type refusedLine struct {
 	at   resolver.Position
 	why  error
 	sets []paths
-	next int // the first line behind it that gets requests of it, 0 for none
+	next int // the first later line that gets its requests, or 0
 }
 
-// NewTable makes an empty table.
+// NewTable returns an empty table.
 func NewTable(o Options) *Table {
 	return &Table{Options: o, captured: make(map[resolver.Position]bool)}
 }
 
-// Add takes in a line.
+// Add adds a line.
 func (t *Table) Add(line Line) {
 	t.Count(line.At)
 	captures := line.captures()
@@ -109,8 +110,8 @@ func (t *Table) Add(line Line) {
 	}
 	switch {
 	case t.Slashes == SlashesMerged && !t.LastCounts && line.turnsSlash():
-		t.Approximate(line.At, "the line leads to its own path with a slash more or less at the end, "+
-			"and a rule takes both: it makes no rule, and lines behind it answer")
+		t.Approximate(line.At, "the line only adds or removes the slash at the end of its own path, "+
+			"but a rule matches both: it makes no rule, and later lines answer")
 	case line.IsLater || t.LastCounts:
 		t.later = append(t.later, line)
 	default:
@@ -119,7 +120,7 @@ func (t *Table) Add(line Line) {
 }
 
 // turnsSlash reports whether a line leads to its own path, with a slash more or less at the end. A
-// rule for it would keep the path from the lines that the program asks next.
+// rule for it would hide the path from later lines.
 func (l *Line) turnsSlash() bool {
 	if l.Answer != Leads || l.Refused != nil || len(l.To) == 0 || l.To[0].Variable != "" ||
 		!strings.HasPrefix(l.To[0].Text, "/") {
@@ -129,7 +130,7 @@ func (l *Line) turnsSlash() bool {
 	return path != to && strings.TrimSuffix(path, "/") == strings.TrimSuffix(to, "/")
 }
 
-// store keeps a line for when all have been read.
+// store keeps a line until all have been read.
 func (t *Table) store(line *Line) {
 	t.source = line.At.Source
 	stored := storedLine{line: int32(line.At.Line), column: int32(line.At.Column),
@@ -151,7 +152,7 @@ func (t *Table) store(line *Line) {
 		return
 	}
 	if line.Refused != nil {
-		stored.refused = &refusal{at: at, why: line.Refused}
+		stored.refused = &refusedLine{at: at, why: line.Refused}
 		if len(line.Path) > 0 {
 			stored.refused.sets = pathsOf(line.Path, t.Slashes)
 		}
@@ -159,7 +160,7 @@ func (t *Table) store(line *Line) {
 	t.lines = append(t.lines, stored)
 }
 
-// plainKey returns the path of a line as a key, if it captures nothing, and requests have it as it
+// plainKey returns the path of a line as a key, if it has no captures and requests have it as it
 // is.
 func (t *Table) plainKey(line *Line) (key string, ok bool) {
 	if line.captures() || line.Itself != nil || line.Notes != nil || line.endsInSlash() &&
@@ -170,14 +171,14 @@ func (t *Table) plainKey(line *Line) (key string, ok bool) {
 	return key, IsPlain("/" + key)
 }
 
-// IsPlain reports whether a path is a key as it is, without the slash in front.
+// IsPlain reports whether a path without its leading slash is a key as it is.
 func IsPlain(path string) bool {
 	return len(path) > 1 && !strings.ContainsAny(path, "\\{}") && !strings.HasSuffix(path, "/") &&
 		!strings.Contains(path, "//") && !strings.Contains(path, "/.")
 }
 
-// AddPlain is Add for a line that leads from a path, which [IsPlain], to a destination, where a
-// slash at the end of a path makes no difference.
+// AddPlain is Add for a line from a path, which [IsPlain], to a destination, if a slash at the end
+// of a path makes no difference.
 func (t *Table) AddPlain(at resolver.Position, path, to string, status int) {
 	t.Count(at)
 	t.source = at.Source
@@ -207,10 +208,10 @@ func (t *Table) grow(at resolver.Position, size int, isWildcard bool) {
 
 // Alone are the rules of a line by itself.
 type Alone struct {
-	// Own are those that it makes, Instead those that it may make in their place where lines in front
-	// take paths, or it leads to other lines. Ends are those that end its way to itself.
+	// Own are the rules that it makes, Instead those that may replace them if earlier lines match
+	// some paths, or it leads to other lines. Ends are those that end its chain to itself.
 	Own, Instead, Ends []resolver.Rule
-	// PassesAll tells that in a table the line makes no rule, as it lets pass what is left.
+	// PassesAll says that in a table the line makes no rule, because it passes all remaining paths.
 	PassesAll bool
 }
 
@@ -239,13 +240,13 @@ func RulesAlone(line Line, slashes Slashes) (alone Alone, err error) {
 	return alone, nil
 }
 
-// Refuse takes in an entry that has no equivalent. The path is what it takes, nil if that cannot be
-// said.
+// Refuse adds an entry without an equivalent. The path is what it matches, or nil if that is not
+// known.
 func (t *Table) Refuse(at resolver.Position, path []Segment, why error) {
 	t.Add(Line{At: at, Path: path, Refused: why})
 }
 
-// Count counts an entry of the table that makes no line. Lines of one place are one entry.
+// Count counts an entry that makes no line. Lines at one position are one entry.
 func (t *Table) Count(at resolver.Position) {
 	if at != t.last || t.entries == 0 {
 		t.entries++
@@ -256,15 +257,15 @@ func (t *Table) Count(at resolver.Position) {
 // Entries returns how many entries have been counted.
 func (t *Table) Entries() int { return t.entries }
 
-// Wrong reports something that is nothing to the program either.
+// Wrong reports an error for which the program does not accept the line, either.
 func (t *Table) Wrong(at resolver.Position, format string, args ...any) {
 	t.Count(at)
 	t.wrong++
 	t.Report(Report{Wrong, at, fmt.Sprintf(format, args...)})
 }
 
-// IsGivenUp reports whether there have been as many errors as are reported, and says so at a place.
-// A reader asks it now and then, and stops.
+// IsGivenUp reports whether there are too many errors, and if so reports that at a position. A
+// reader asks it now and then, and stops.
 func (t *Table) IsGivenUp(at resolver.Position) bool {
 	if t.wrong < MaxErrors {
 		return t.isFull
@@ -275,18 +276,18 @@ func (t *Table) IsGivenUp(at resolver.Position) bool {
 	return true
 }
 
-// Approximate says in which way what has been taken in at a place differs.
+// Approximate reports how the line at a position differs.
 func (t *Table) Approximate(at resolver.Position, why string) {
 	t.Report(Report{Approximated, at, why})
 }
 
-// Drop says that what stands at a place makes no rule, as no request gets to it.
+// Drop reports that the line at a position makes no rule, because no request reaches it.
 func (t *Table) Drop(at resolver.Position, why string) {
 	t.Count(at)
 	t.Report(Report{NeverReached, at, why})
 }
 
-// Remark says what is true of the table as a whole.
+// Remark reports a property of the table as a whole.
 func (t *Table) Remark(format string, args ...any) {
 	t.Report(Report{Kind: WholeTable, Message: fmt.Sprintf(format, args...)})
 }

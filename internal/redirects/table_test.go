@@ -75,9 +75,9 @@ func TestWhatLinesHaveInCommonIsOneRuleMore(t *testing.T) {
 }
 
 func TestAnOverlapThatNoRuleIsForIsToldOfWithItsPathAndRule(t *testing.T) {
-	const want = "the line at t:1:1 takes /docs/a/old first, and a rule of this line would win there" +
+	const want = "the line at t:1:1 matches /docs/a/old first, but a rule of this line would win there" +
 		"; write a rule for each such path instead of this line, beginning with one from /docs/a/old " +
-		"to https://a.example/, or put this line in front of that one; the line is left out"
+		"to https://a.example/, or put this line before that one; the line is left out"
 	m := rulesOf("/{*}/old https://a.example/", "/docs/a/{*} https://b.example/{*}", "/docs/old /z")
 	if len(m.reports) != 2 || m.reports[0].Kind != redirects.NeverReached ||
 		!strings.HasPrefix(m.reports[1].Message, want) {

@@ -6,14 +6,14 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// ChangeLine says to people what changes for requests: of a key, or of all that is below it.
+// ChangeLine says in words what changes for requests: for a key, or for all paths below it.
 type ChangeLine struct {
 	Requests      string // a key, perhaps with [resolver.Below] and a query
 	Before, After string // what clients get
 }
 
-// LinesOf returns what changes for a key: for itself, and for what is below it where that is not
-// the same.
+// LinesOf returns the changes for a key: for the key itself, and for what is below it if that
+// differs.
 func LinesOf(c resolver.Change) (lines []ChangeLine) {
 	before, after := c.Before, c.After
 	keyChanges, belowChanges := !before.Key.SameForClients(after.Key),
@@ -29,7 +29,7 @@ func LinesOf(c resolver.Change) (lines []ChangeLine) {
 	return lines
 }
 
-// sameKind reports whether what is below a key gets an answer of the same kind as the key.
+// sameKind reports whether what is below a key has an answer of the same kind as the key.
 func sameKind(k resolver.KeyResults) bool {
 	return k.Key.Outcome == k.Below.Outcome && k.Key.Status == k.Below.Status
 }
@@ -44,12 +44,12 @@ func answerText(a resolver.Result) string {
 	return a.Outcome.String()
 }
 
-// Change is a change for programs.
+// Change is a change as JSON.
 type Change struct {
 	Kind     string `json:"kind"`
 	Key      string `json:"key"`
 	Position string `json:"position,omitempty"`
-	// Query stands for the query of the requests, where only those with one tell a difference.
+	// Query stands for the query of the requests, if only requests with one are affected.
 	Query  string     `json:"query,omitempty"`
 	Before KeyAnswers `json:"before"`
 	After  KeyAnswers `json:"after"`
@@ -63,8 +63,7 @@ type KeyAnswers struct {
 	Below Answer `json:"below"`
 }
 
-// Answer is an answer for programs; a destination that is a path is one of the request's
-// origin.
+// Answer is an answer as JSON; a destination that is a path is on the request's origin.
 type Answer struct {
 	Outcome     string `json:"outcome"`
 	Destination string `json:"destination,omitempty"`
@@ -72,7 +71,7 @@ type Answer struct {
 	Error       string `json:"error,omitempty"`
 }
 
-// ChangeOf returns the form of a change for programs.
+// ChangeOf returns a change for JSON.
 func ChangeOf(c resolver.Change) Change {
 	return Change{string(c.Kind), c.Rule.Key, c.Rule.Position.String(), c.Query,
 		keyAnswersOf(c.Before), keyAnswersOf(c.After)}

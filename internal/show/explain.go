@@ -9,7 +9,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// WriteExplanation writes for people why an outcome is what it is; of one without reasons, nothing.
+// WriteExplanation writes as text why an outcome is what it is; nothing without an explanation.
 func WriteExplanation(w io.Writer, outcome Outcome) error {
 	e := outcome.Explanation
 	if e == nil {
@@ -33,16 +33,19 @@ func WriteExplanation(w io.Writer, outcome Outcome) error {
 		}
 	}
 	writeEnd(&t, e)
-	if e.Near != nil {
-		rule := e.Near.Rule
-		fmt.Fprintf(&t, "  %s%s comes nearest: %s\n", rule.Key, InBrackets(rule.Position), e.Near.Reason)
+	var meant []string
+	for _, s := range outcome.Suggestions {
+		meant = append(meant, s.Key+InBrackets(s.Position))
+	}
+	if meant != nil {
+		fmt.Fprintf(&t, "  perhaps %s\n", strings.Join(meant, ", "))
 	}
 	writeParts(&t, e)
 	_, err := io.WriteString(w, t.String())
 	return err
 }
 
-// meaningOf says what a rule with a value does, and what stands in front of captures behind that.
+// meaningOf says what a rule with a value does, and the word before captures after that.
 func meaningOf(value string) (meaning, with string) {
 	switch value {
 	case resolver.GoneValue:
@@ -53,7 +56,7 @@ func meaningOf(value string) (meaning, with string) {
 	return "leads to " + value, " with "
 }
 
-// InBrackets returns a position as it stands behind a key.
+// InBrackets returns a position as it follows a key.
 func InBrackets(p resolver.Position) string {
 	if where := p.String(); where != "" {
 		return " (" + printable.Text(where) + ")"
@@ -61,7 +64,7 @@ func InBrackets(p resolver.Position) string {
 	return ""
 }
 
-// writeEnd says how the walk ends.
+// writeEnd writes how the walk ends.
 func writeEnd(t *strings.Builder, e *resolver.Explanation) {
 	switch {
 	case e.Outcome == resolver.Failed || e.Outcome == resolver.Gone:
@@ -85,7 +88,7 @@ func pathOf(value string) string {
 	return value
 }
 
-// writeParts says where the parts of the destination come from.
+// writeParts writes where the parts of the destination come from.
 func writeParts(t *strings.Builder, e *resolver.Explanation) {
 	if e.Origin.Kind != resolver.FromNowhere {
 		fmt.Fprintf(t, "  scheme and host come from %s\n", e.Origin)
@@ -107,7 +110,7 @@ func writeParts(t *strings.Builder, e *resolver.Explanation) {
 	}
 }
 
-// displaced says what gave way.
+// displaced says what was replaced.
 func displaced(all []resolver.Given) string {
 	var parts []string
 	for _, d := range all {
@@ -116,5 +119,5 @@ func displaced(all []resolver.Given) string {
 	if parts == nil {
 		return ""
 	}
-	return ", in the place of " + strings.Join(parts, " and ")
+	return ", instead of " + strings.Join(parts, " and ")
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/reverse"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
 	"github.com/caddy-shortlink/shortlink/weburl"
@@ -16,10 +17,10 @@ import (
 // Leads are the ways to a URL.
 type Leads struct {
 	URL string
-	All iter.Seq[Lead] // which may be millions
+	All iter.Seq[Lead] // there may be millions
 }
 
-// Lead is a way to a URL: what to ask for, the key that matches that, and where it leads.
+// Lead is a way to a URL: what to request, the key that matches, and where it leads.
 type Lead struct {
 	Path        string `json:"path"`
 	Key         string `json:"key"`
@@ -28,8 +29,8 @@ type Lead struct {
 	Position    string `json:"position,omitempty"`
 }
 
-// LeadsTo finds the ways to a URL. A path is one of the site, whose origin is given, with more
-// hosts that it has.
+// LeadsTo finds the ways to a URL. A path is on the site, which has this origin and perhaps more
+// hosts.
 func LeadsTo(ruleset *resolver.Ruleset, url, site string, hosts []string, below bool) (Leads,
 	error) {
 	origins := originsOfSite(url, site, hosts)
@@ -44,7 +45,7 @@ func LeadsTo(ruleset *resolver.Ruleset, url, site string, hosts []string, below 
 	return Leads{url, func(yield func(Lead) bool) {
 		seen := map[string]bool{}
 		for i, origin := range origins {
-			for lead := range ruleset.LeadsTo(requests[i], origin, below) {
+			for lead := range reverse.LeadsTo(ruleset, requests[i], origin, below) {
 				if seen[lead.Path] {
 					continue
 				}
@@ -59,17 +60,17 @@ func LeadsTo(ruleset *resolver.Ruleset, url, site string, hosts []string, below 
 	}}, nil
 }
 
-func leadOf(lead resolver.Lead, origin string) Lead {
+func leadOf(lead reverse.Lead, origin string) Lead {
 	destination := lead.Destination
-	if origin == source.StandInOrigin { // which nobody has written
+	if origin == source.StandInOrigin { // nobody has configured it
 		destination = strings.TrimPrefix(destination, source.StandInOrigin)
 	}
 	position := lead.Rule.Position.String()
 	return Lead{lead.Path, lead.Rule.Key, destination, lead.Rule.Unlisted, position}
 }
 
-// originsOfSite returns those origins of the site that matter for a URL: its own, if it is one of
-// the site's hosts, and for a path all.
+// originsOfSite returns the origins of the site that matter for a URL: its own, if it is one of the
+// site's hosts, and all for a path.
 func originsOfSite(url, site string, hosts []string) []string {
 	origins := []string{}
 	for _, host := range hosts {
@@ -87,7 +88,7 @@ func originsOfSite(url, site string, hosts []string) []string {
 	return origins
 }
 
-// WriteJSON writes the ways one by one, so that there is never more than one of them as JSON.
+// WriteJSON writes the ways one by one, so that only one at a time is in memory as JSON.
 func (l Leads) WriteJSON(out *bufio.Writer) (n int, err error) {
 	url, err := printable.JSON(l.URL)
 	if err != nil {

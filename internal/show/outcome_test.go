@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/caddy-shortlink/shortlink/internal/find"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -33,13 +34,12 @@ func TestAnExplanationForProgramsNamesRulesAndWhereEachPartComesFrom(t *testing.
 			`"from":{"source":"embedded","key":"t/{b}/{a}"}}],` +
 			`"fragment":{"value":"#f","from":{"source":"embedded","key":"t/{b}/{a}"}}}}`,
 		"https://go.example/doc": `{"request":"https://go.example/doc","outcome":"pass",` +
-			`"explanation":{"near":{"key":"docs","position":"links:3",` +
-			`"reason":"it is one letter away"}}}`,
+			`"explanation":{},"suggestions":[{"key":"docs","position":"links:3"}]}`,
 		"docs": `{"request":"docs","outcome":"error","error":"\"docs\": it does not begin with ` +
 			`http:// or https://; write /docs for a path of the site"}`,
 	} {
 		var got strings.Builder
-		outcome := OutcomeOf(ruleset, Ask(url, "https://go.example"), true)
+		outcome := Explain(find.Listed{Ruleset: ruleset}, Ask(url, "https://go.example"))
 		if err := printable.NewJSONEncoder(&got).Encode(outcome); err != nil {
 			t.Fatal(err)
 		}

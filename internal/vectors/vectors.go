@@ -1,5 +1,5 @@
-// Package vectors reads and writes tables that were made of public test suites, or of what programs
-// answer: inputs and expected results, a row for each case. The tests of the other packages read
+// Package vectors reads and writes tables made from public test suites, or from answers of
+// programs: inputs and expected results, a row for each case. The tests of the other packages read
 // them from testdata folders; the command in bench/generate makes those of suites.
 //
 // It imports nothing of the module. Tests import it, and the command does.
@@ -16,15 +16,15 @@ import (
 	"unicode/utf8"
 )
 
-// Table is what was taken over of a suite.
+// Table is the cases of a suite.
 type Table struct {
-	// Suite names the suite and the files that the table is of.
+	// Suite names the suite and the files of the table.
 	Suite string `json:"suite"`
-	// Revision is the suite's, or the day on which it was read.
+	// Revision is that of the suite, or the day on which it was read.
 	Revision string `json:"revision"`
 	// Licence is the suite's.
 	Licence string `json:"licence"`
-	// Columns name the cells of a row; the last ones can be missing.
+	// Columns name the cells of a row; the last cells can be missing.
 	Columns []string `json:"columns"`
 	Rows    []Row    `json:"rows"`
 }
@@ -55,7 +55,7 @@ func Read(file string) ([]Row, error) {
 	return t.Rows, nil
 }
 
-// Scan decodes the cells into what the targets point at. A missing cell leaves its target as it is.
+// Scan decodes the cells into the targets. A missing cell leaves its target as it is.
 func (r Row) Scan(targets ...any) error {
 	for i, cell := range r {
 		if i >= len(targets) {
@@ -98,13 +98,13 @@ func (t *Table) Write(file string) error {
 	return os.WriteFile(file, []byte(b.String()), 0o644)
 }
 
-// encode returns a value as JSON in which what cannot be seen is escaped.
+// encode returns a value as JSON in which invisible characters are escaped.
 func encode(value any) []byte {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(value); err != nil {
-		panic(err) // of what has just been decoded
+		panic(err) // it was just decoded
 	}
 	var visible []byte
 	for _, r := range strings.TrimSpace(b.String()) {

@@ -1,6 +1,5 @@
-// Package webroot knows which files a site has, by the paths of URLs. It reads a directory once, as
-// Caddy's file_server sees it: files behind symbolic links are files. Of the module it
-// imports weburl.
+// Package webroot finds the files of a site by the paths of URLs. It reads a directory once, as
+// Caddy's file_server does: it follows symbolic links. Of the module it imports weburl.
 package webroot
 
 import (
@@ -19,22 +18,21 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// maxEntries is how many files and directories a root may have: links can make a path of any
-// directories, one behind the other.
+// maxEntries is how many files and directories a root may have. Links between directories can make
+// endlessly many paths.
 const maxEntries = 10_000_000
 
-// Root is the files below a directory, as they were when it was opened. It is safe for concurrent
-// use.
+// Root is a list of the files below a directory when it was opened. It is safe for concurrent use.
 type Root struct {
 	dir string
-	// files are their paths below the directory, in the order of names: the same, or in lower case
-	// where the file system makes no difference.
+	// files are paths below the directory, in the order of names. Names are the same paths, in
+	// lower case if the file system ignores case.
 	files, names []string
 	folds        bool
 	unread       []error
 }
 
-// Open reads which files a directory has. What cannot be read below it, Unread tells.
+// Open lists the files of a directory. Unread returns the errors of directories below it.
 func Open(dir string) (*Root, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -57,8 +55,8 @@ type walk struct {
 	entries int
 }
 
-// directory reads a directory, below says where, and what lies below it. It is the last one of
-// above.
+// directory reads a directory and those below it. Its path is below, and above are the directories
+// on the way, itself the last.
 func (w *walk) directory(below string, above []fs.FileInfo) error {
 	entries, err := os.ReadDir(filepath.Join(w.root.dir, filepath.FromSlash(below)))
 	if err != nil && below == "" {
@@ -78,7 +76,7 @@ func (w *walk) directory(below string, above []fs.FileInfo) error {
 	return nil
 }
 
-// entry notes a file, or reads a directory; a link to one of those above ends there.
+// entry adds a file, or reads a directory unless it is a link to one of those above.
 func (w *walk) entry(below string, entry fs.DirEntry, above []fs.FileInfo) error {
 	if entry.Type().IsRegular() {
 		w.root.files = append(w.root.files, below)
@@ -102,8 +100,8 @@ func (w *walk) entry(below string, entry fs.DirEntry, above []fs.FileInfo) error
 	return nil
 }
 
-// foldsCase reports whether the file system of a directory makes no difference between upper and
-// lower case, as far as a name in it tells.
+// foldsCase reports whether the file system of a directory ignores case. It tries the directory's
+// own name in the other case.
 func foldsCase(dir string) bool {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -121,7 +119,7 @@ func foldsCase(dir string) bool {
 	return name != other && errOne == nil && errTwo == nil && os.SameFile(one, two)
 }
 
-// sort puts the files into the order of names.
+// sort sorts the files by name.
 func (r *Root) sort(folds bool) {
 	r.folds = folds
 	slices.Sort(r.files)
@@ -149,15 +147,15 @@ func (r *byName) Swap(i, j int) {
 // All returns all files, as paths below the directory.
 func (r *Root) All() iter.Seq[string] { return slices.Values(r.files) }
 
-// Unread returns why directories could not be read, whose files are missing.
+// Unread returns the errors of directories that could not be read. Their files are missing.
 func (r *Root) Unread() []error { return r.unread }
 
-// indexes are the files that stand for their directory.
+// indexes are the names of files that answer for their directory.
 var indexes = [...]string{"index.html", "index.txt"}
 
-// Page returns the file that answers for the path of a URL, as try_files finds it: the file itself,
-// with .html behind it, or the index of the directory, which alone answers where the path ends with
-// a slash.
+// Page returns the file that answers for the path of a URL, as try_files finds it. That is the file
+// itself, the file with .html, or the index of the directory. A path that ends with a slash can
+// only have an index.
 func (r *Root) Page(urlPath string) (file string, ok bool) {
 	below, isDirectory := nameOf(urlPath)
 	if !isDirectory {
@@ -175,7 +173,7 @@ func (r *Root) Page(urlPath string) (file string, ok bool) {
 	return "", false
 }
 
-// Below returns how many files lie below the path of a URL, and the first one.
+// Below returns the number of files below the path of a URL, and the first one.
 func (r *Root) Below(urlPath string) (n int, first string) {
 	below, _ := nameOf(urlPath)
 	if below == "" {
@@ -188,14 +186,14 @@ func (r *Root) Below(urlPath string) (n int, first string) {
 		below = strings.ToLower(below)
 	}
 	from, _ := slices.BinarySearch(r.names, below+"/")
-	to, _ := slices.BinarySearch(r.names, below+"0") // which comes behind "/"
+	to, _ := slices.BinarySearch(r.names, below+"0") // "0" follows "/"
 	if from == to {
 		return 0, ""
 	}
 	return to - from, r.files[from]
 }
 
-// file returns the file of a name.
+// file returns the file with a name.
 func (r *Root) file(name string) (file string, ok bool) {
 	if r.folds {
 		name = strings.ToLower(name)
@@ -207,15 +205,15 @@ func (r *Root) file(name string) (file string, ok bool) {
 	return r.files[i], true
 }
 
-// nameOf returns what the path of a URL says below a root, without "/" in front or behind, and
-// whether it can be a directory alone. It never leads out of the root.
+// nameOf returns the path below a root that the path of a URL means, without "/" at either end, and
+// whether it must be a directory. It never leads out of the root.
 func nameOf(urlPath string) (name string, isDirectory bool) {
 	decoded := "/" + decode(urlPath)
 	name = strings.TrimPrefix(path.Clean(decoded), "/")
 	return name, name == "" || strings.HasSuffix(decoded, "/")
 }
 
-// decode decodes percent-encoding; what is none stays as it is.
+// decode decodes percent-encoding. Malformed triplets stay as they are.
 func decode(text string) string {
 	if !strings.Contains(text, "%") {
 		return text
@@ -233,8 +231,8 @@ func decode(text string) string {
 	return string(decoded)
 }
 
-// URLPaths returns the paths of URLs that [Root.Page] finds a file by: its own first, then those
-// without .html or as an index.
+// URLPaths returns the paths of URLs by which [Root.Page] finds a file: its own first, then those
+// without .html or the name of an index.
 func URLPaths(file string) []string {
 	paths := []string{"/" + encode(file)}
 	if slices.Contains(indexes[:], path.Base(file)) {
@@ -250,7 +248,7 @@ func URLPaths(file string) []string {
 	return paths
 }
 
-// encode encodes what a name has and the path of a URL means something else by.
+// encode percent-encodes the characters of a name that have another meaning in the path of a URL.
 func encode(name string) string {
 	var b strings.Builder
 	for i := range len(name) {

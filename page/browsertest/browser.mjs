@@ -196,7 +196,7 @@ for (const javaScriptEnabled of [true, false]) {
 		await label(page, "Note").fill("as it was made");
 		await press(page, "Save");
 		await page.waitForURL(`**/key/made${suffix}?done=made`);
-		assert.match(await main(page), /The link is there now[^]*as it was made/);
+		assert.match(await main(page), /The link now exists[^]*as it was made/);
 		await leadsTo(`/made${suffix}/x`, "https://made.example/a/x?b=c");
 	});
 
@@ -209,11 +209,11 @@ for (const javaScriptEnabled of [true, false]) {
 		const target = `https://new${suffix}.example.com/handbook`;
 		await label(page, "Leads to").fill(target);
 		await press(page, "Save");
-		assert.equal(await heading(page), "3 other links lead elsewhere then");
+		assert.equal(await heading(page), "This also changes 3 other links");
 		assert.match(await main(page), /onboarding[^]*first-week[^]*new.*first-week/);
 		await inspected(page, "effects");
 		assert.notEqual((await ask("go", "/handbook")).headers.location, target, "nothing is saved yet");
-		await press(page, "Save all the same");
+		await press(page, "Save anyway");
 		await page.waitForURL("**/key/handbook?done=saved");
 		await leadsTo("/vpn", `${target}/it/vpn#setup`);
 	});
@@ -226,7 +226,7 @@ for (const javaScriptEnabled of [true, false]) {
 		await other.waitForURL("**/key/grafana?done=saved");
 		await label(page, "Leads to").fill(`https://mine${suffix}.example`);
 		await press(page, "Save");
-		assert.equal(await heading(page), "Somebody else was faster");
+		assert.equal(await heading(page), "The link has changed meanwhile");
 		assert.match(await main(page), new RegExp(`mine${suffix}.example[^]*theirs${suffix}.example`));
 		await inspected(page, "conflict");
 		await leadsTo("/grafana", `https://theirs${suffix}.example/`);
@@ -287,7 +287,7 @@ for (const javaScriptEnabled of [true, false]) {
 	await doing("nobody is signed in", async (page) => {
 		const answer = await page.goto(at("open", "/.links/"));
 		assert.equal(answer.status(), 403);
-		assert.equal(await heading(page), "Nobody is signed in");
+		assert.equal(await heading(page), "You are not signed in");
 		assert.equal((await page.goto(at("open", "/.links/export.json"))).status(), 403);
 	});
 

@@ -163,7 +163,7 @@ func (h *reader) addRedirect(a *alias) {
 }
 
 // noQuery is why a line with a query in its path is left out.
-const noQuery = "no request gets to this line, as a path has no \"?\" and what is behind it; use " +
+const noQuery = "no request reaches this line: a path has no \"?\"; use " +
 	"Caddy's redir with a query matcher"
 
 // withLowerScheme returns a destination with the scheme of a URL in small letters.

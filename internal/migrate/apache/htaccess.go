@@ -73,7 +73,7 @@ func (h *reader) readAll() error {
 		if err := migrate.CheckText("this line", d.line); err != nil {
 			h.Wrong(d.at, "%s", err)
 		} else if d.name != "" {
-			h.take(&d)
+			h.readDirective(&d)
 		}
 		if h.IsGivenUp(d.at) {
 			return nil
@@ -118,8 +118,8 @@ func (h *reader) join(line string) (string, error) {
 	}
 }
 
-// take takes in a directive.
-func (h *reader) take(d *directive) {
+// readDirective reads a directive.
+func (h *reader) readDirective(d *directive) {
 	isAlias := slices.Contains([]string{"redirect", "redirectmatch", "redirectpermanent",
 		"redirecttemp"}, d.name)
 	isRule := d.name == "rewriterule"

@@ -36,7 +36,7 @@ func (s *remarks) passOver(d *directive) {
 	}
 }
 
-// protects takes down the name of a directive, or of a block, if it tells who gets in.
+// protects records the name of a directive, or of a block, that restricts access.
 func (s *remarks) protects(name string) bool {
 	switch strings.ToLower(name) {
 	case "authtype", "authname", "authuserfile", "authgroupfile", "authbasicprovider", "require",

@@ -80,7 +80,7 @@ func (h *reader) takeRule(d *directive) {
 		h.Wrong(rule.at, "%s", err)
 		return
 	case h.rewrite.isOff:
-		h.Drop(rule.at, "no request gets to this line, as RewriteEngine is off for the whole file, of "+
+		h.Drop(rule.at, "no request reaches this line: RewriteEngine is off for the whole file, of "+
 			"which the last one counts; remove it")
 		return
 	}
@@ -127,7 +127,7 @@ func (h *reader) refuseRule(rule *rewriteRule, e *pathexpr.Expression, why error
 	h.Refuse(rule.at, path, why)
 }
 
-// tie says why a rule depends on one in front of it, and takes down what depends on this one.
+// tie returns why a rule depends on an earlier one, and records what depends on this rule.
 func (r *rewriting) tie(rule *rewriteRule) (why error) {
 	if r.tied > 0 {
 		why = r.whyTied

@@ -77,12 +77,12 @@ func TestTheLastRewriteEngineAndBaseHoldForAllOfAFile(t *testing.T) {
 
 func TestWhatRewriteRulesLetPassIsStillRedirectedByApache(t *testing.T) {
 	const says = aliasRemark + "requests that pass at line 1 are left to Redirect and RedirectMatch " +
-		"there, and not here; write these as RewriteRules in front|redirects nothing that it takes"
+		"there, and not here; write these as RewriteRules in front|does not redirect its requests"
 	migratetest.Check(t, apache.Read, rulefile.Reading{}, []migratetest.Text{
 		{"RewriteRule ^admin/ - [L]\nRedirect /admin/x /y", "admin pass", says +
 			"|write it as a RewriteRule in front of that, as RewriteRules come first"},
 		{"RewriteRule ^admin/x$ - [L]\nRedirect /admin /y", "admin/x pass exact|admin /y 302", says},
-		{"RewriteRule ^admin/ - [L]", "admin pass", "redirects nothing that it takes"},
+		{"RewriteRule ^admin/ - [L]", "admin pass", "does not redirect its requests"},
 	})
 }
 
@@ -90,9 +90,9 @@ func TestARedirectBehindARewriteRuleIsToBecomeOne(t *testing.T) {
 	migratetest.Check(t, apache.Read, rulefile.Reading{}, []migratetest.Text{
 		{"Redirect /a/b /c\nRewriteRule ^a/ /b [R,L]",
 			"a /b 302 exact|a/{+splat} /b 302 exact", aliasRemark +
-				"file:1:10: no request gets to this line, as that at file:2:13 comes first and takes all " +
-				"that it would take; write it as a RewriteRule in front of that"},
-		{"Redirect /a /c\nRedirect /a/b /d", "a /c 302", "put this line in front of it"},
+				"file:1:10: no request reaches this line: the line at file:2:13 comes first and matches " +
+				"all of its paths; write it as a RewriteRule in front of that"},
+		{"Redirect /a /c\nRedirect /a/b /d", "a /c 302", "put this line before it"},
 	})
 }
 
@@ -106,7 +106,7 @@ func TestWhatProtectsIsToldOf(t *testing.T) {
 }
 
 func TestAPathWithAQueryMatchesNothingInApache(t *testing.T) {
-	const says = "as a path has no \"?\" and what is behind it; use Caddy's redir with a query matcher"
+	const says = "a path has no \"?\"; use Caddy's redir with a query matcher"
 	migratetest.Check(t, apache.Read, rulefile.Reading{}, []migratetest.Text{
 		{"Redirect 301 /old.php?id=1 /new", "", says},
 		{`RedirectMatch 301 ^/old\.php\?id=1$ /new`, "", says},
@@ -115,8 +115,8 @@ func TestAPathWithAQueryMatchesNothingInApache(t *testing.T) {
 }
 
 func TestARefusedLineNamesTheOneThatGetsItsRequests(t *testing.T) {
-	const all, gets = "\nRedirect / https://e.example/", " gets requests that it would have taken"
-	const root = `|no rule is for "/"`
+	const all, gets = "\nRedirect / https://e.example/", " gets some of its requests"
+	const root = `|no rule can match "/"`
 	const blog = "blog https://e.example 301"
 	migratetest.Check(t, apache.Read, rulefile.Reading{}, []migratetest.Text{
 		{"RedirectMatch ^/blog/(\\d+)$ /p/$1\nRedirectMatch ^/blog/(.+)\\.php$ /q/$1\n" +
@@ -148,13 +148,13 @@ func TestARewriteRuleThatOnlySetsSomethingIsLeftOut(t *testing.T) {
 	migratetest.Check(t, apache.Read, rulefile.Reading{}, []migratetest.Text{
 		{"RewriteRule ^a$ - [E=X:1,F]", "", "the flag \"E=X:1\" has no equivalent"},
 		{"RewriteRule ^a$ /b [E=X:1,R]", "", "the flag \"E=X:1\" has no equivalent"},
-		{"RewriteRule ^a$ - [R=301]", "", "redirects to where a request is already"},
+		{"RewriteRule ^a$ - [R=301]", "", "the destination is the request itself"},
 	})
 }
 
 func TestALineThatTurnsASlashAloneMakesNoRule(t *testing.T) {
 	const all, made = "\nRedirect / https://e.example/", "{+splat} https://e.example/{+splat} 302"
-	const says = `it makes no rule, and lines behind it answer|no rule is for "/"`
+	const says = `later lines answer|no rule can match "/"`
 	migratetest.Check(t, apache.Read, rulefile.Reading{}, []migratetest.Text{
 		{"RedirectMatch ^/g$ /g/" + all, made, says},
 		{"RewriteBase /\nRewriteRule ^wp-admin$ wp-admin/ [R,L]" + all, made, aliasRemark + says},
@@ -190,7 +190,7 @@ func TestALineThatLeadsAHostToAnotherIsNoRule(t *testing.T) {
 	})
 	migratetest.Check(t, apache.Read, rulefile.Reading{}, []migratetest.Text{
 		{"RewriteRule ^(.*)$ https://new.example/$1 [L,R=301]",
-			"{+splat} https://new.example/{+splat} 301", "no rule is for \"/\""},
+			"{+splat} https://new.example/{+splat} 301", "no rule can match \"/\""},
 		{"RewriteCond %{HTTPS} off\nRewriteRule ^(.*)$ https://%{HTTP_HOST}/$1 [R,L]\n" +
 			"RewriteRule ^a$ /c [R,L]", "a /c 302 exact",
 			"as Caddy redirects to HTTPS by itself; the line is left out"},

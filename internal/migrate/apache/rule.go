@@ -169,7 +169,7 @@ func (r *rewriteRule) noEquivalent() error {
 	case r.answer == redirects.Passes:
 		why = "this is a rewrite, and no redirect; use Caddy's rewrite or try_files"
 	case r.to == "-":
-		why = "this redirects to where a request is already; write a destination"
+		why = "the destination is the request itself; write another"
 	case strings.Contains(strings.ReplaceAll(r.to, requestPath, ""), "%{"),
 		strings.Contains(r.to, "${"):
 		why = "a destination has no variables but those of its path; use Caddy's redir with placeholders"

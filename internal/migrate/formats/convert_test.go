@@ -208,7 +208,7 @@ func TestAConversionOfA410LineTellsThatItsPageIsLeftOut(t *testing.T) {
 }
 
 func TestAFileOfAnotherKindIsOneErrorOfAConversion(t *testing.T) {
-	const json = "file:1:1: this is JSON, and not csv; write --from json for rules, or --from array " +
+	const json = "file:1:1: this is JSON, not csv; write --from json for rules, or --from array " +
 		"for a list of redirects"
 	for text, want := range map[string]string{
 		"\uFEFF\n{\n  \"a\": \"/b\"\n}\n": json,

@@ -41,7 +41,7 @@ func All() []migrate.Format {
 }
 
 // readJSON reads rules of ours.
-func readJSON(in migrate.Input, add func(resolver.Rule)) (found migrate.Found, err error) {
+func readJSON(in migrate.Input, add func(resolver.Rule)) (found migrate.ReadResult, err error) {
 	found.Warnings, err = in.Reading.Read(in, rulefile.JSON, in.Source, add)
 	return found, err
 }

@@ -57,7 +57,7 @@ func TestWhatAMapDoesNotSayIsToldOf(t *testing.T) {
 		{`"100%": "/c"`, "", "a map would have it as 100%25"},
 		{`"a": {"to": "/c;", "exact": true}`, "", "write it percent-encoded"},
 		{`"a": {"to": "/c{", "exact": true}`, "", "write it percent-encoded"},
-		{`"a//b": {"to": "/c", "exact": true}`, "", "no request gets to a line with"},
+		{`"a//b": {"to": "/c", "exact": true}`, "", "no request reaches a line with"},
 	} {
 		out, done := convert(t, rulefile.JSON, migrate.Map, "{"+tt.rule+"}")
 		says := migratetest.ReportsOf(done.Approximated) + migratetest.ReportsOf(done.Refused)

@@ -175,7 +175,7 @@ func (a *array) readEntry(v migrate.Node) {
 	default:
 		a.isUnsaid = a.isUnsaid || e.status == 0 && e.permanent == 0
 		a.hasQuery = a.hasQuery || a.program.keepsQuery() && migrate.HasQuery(e.destination)
-		e.add()
+		e.addLines()
 	}
 }
 

@@ -24,7 +24,7 @@ func TestRedirectsOfVercelAndNextBecomeRules(t *testing.T) {
 			`[{"source":"/old/:p*","destination":"https://n.example/:p*","permanent":true}]`,
 			rulefile.Reading{}, "old,https://n.example,308\n", slashesOfPrograms},
 		{"all", `[{"source":"/:p*","destination":"https://n.example/x/:p*","permanent":true}]`,
-			rulefile.Reading{}, "{+splat},https://n.example/x/{+splat},308\n", "no rule is for \"/\""},
+			rulefile.Reading{}, "{+splat},https://n.example/x/{+splat},308\n", "no rule can match \"/\""},
 		{"a segment", `[{"source":"/u/:s","destination":"/v/:s","statusCode":301}]`,
 			rulefile.Reading{}, "u/{s},/v/{+s},301,exact\n", slashesOfPrograms},
 		{"part of a segment", `[{"source":"/p-:id.html","destination":"/v?id=:id","statusCode":301}]`,
@@ -59,12 +59,12 @@ func TestRedirectsOfVercelAndNextBecomeRules(t *testing.T) {
 {"source":"/d/a","destination":"/m","permanent":true},
 {"source":"/d","destination":"/m","permanent":true}]`, rulefile.Reading{},
 			"d,/n,308,exact\nd/{+splat},/n,308,exact\n",
-			"file:2:1: no request gets\nfile:3:1: no request gets"},
+			"file:2:1: no request gets\nfile:3:1: no request reaches"},
 		{"a slash", `[{"source":"/a","destination":"/n","permanent":true},
 {"source":"/a/","destination":"/n","permanent":true},
 {"source":"/b","destination":"/n","permanent":true},
 {"source":"/b/","destination":"/m","permanent":true}]`, rulefile.Reading{},
-			"a,/n,308,exact\nb,/n,308,exact\n", "file:4:1: a rule takes a path with and without a slash"},
+			"a,/n,308,exact\nb,/n,308,exact\n", "file:4:1: a rule matches a path with and without a slash"},
 		{"below", `[{"source":"/a","destination":"/n","permanent":true},
 {"source":"/a/b","destination":"/m","permanent":true},
 {"source":"/c/:x","destination":"/m","permanent":true}]`, rulefile.Reading{Exact: new(bool)},
@@ -100,10 +100,10 @@ func TestRedirectsOfVercelAndNextBecomeRules(t *testing.T) {
 			rulefile.Reading{}, "", "in the host of the destination, which no request may choose"},
 		{"a slash behind a variable", `[{"source":"/:x/","destination":"https://n.example"},
 {"source":"/d","destination":"/z"}]`, rulefile.Reading{}, "{_x},https://n.example,308,exact\n",
-			"file:2:1: a rule takes a path with and without a slash at its end"},
+			"file:2:1: a rule matches a path with and without a slash at its end"},
 		{"a slash of a variable's name", `[{"source":"/:a/:x/","destination":"/:x","permanent":true},
 {"source":"/:x/d","destination":"/:x","permanent":true}]`, rulefile.Reading{},
-			"{_a}/{x},/{+x},308,exact\n", "file:2:1: a rule takes a path with and without a slash"},
+			"{_a}/{x},/{+x},308,exact\n", "file:2:1: a rule matches a path with and without a slash"},
 		{"a status of all", `[{"source":"/x","destination":"/y"}]`, rulefile.Reading{Status: 303},
 			"x,/y,303,exact\n", slashesOfPrograms},
 	})
@@ -164,7 +164,7 @@ func TestBulkRedirectsOfVercelBecomeRules(t *testing.T) {
 		{"a path twice", `[{"source":"/a","destination":"/b","query":true},
 {"source":"/c","destination":"/d"},{"source":"/a","destination":"/e"}]`, rulefile.Reading{},
 			"c,/d,307,exact,,ignore\na,/e,307,exact,,ignore\n",
-			"file:1:2: Vercel takes the last of several redirects of a path, which is that at file:2:36"},
+			"file:1:2: Vercel uses the last of several redirects of a path, which is that at file:2:36"},
 	})
 }
 
@@ -215,7 +215,7 @@ func TestRedirectsOfDocusaurusAndMintlifyBecomeRules(t *testing.T) {
 			rulefile.Reading{Status: 301}, "a,/c#top,301,exact,,ignore\nb,/c#top,301,exact,,ignore\n",
 			"fromExtensions, toExtensions and createRedirects depend on the pages"},
 		{"twice", `[{"from":"/a", "to":"/b"},{"from":"/a", "to":"/c"}]`, rulefile.Reading{Status: 301},
-			"a,/b,301,exact\n", "file:1:27: no request gets to this line, as that at file:1:2"},
+			"a,/b,301,exact\n", "file:1:27: no request reaches this line: the line at file:1:2"},
 		{"Mintlify's rest",
 			`{"name":"x","redirects":[{"source":"/beta/:slug*","destination":"/v2/:slug*"}]}`,
 			rulefile.Reading{}, "beta,/v2,308\n", "as at Vercel"},
@@ -226,7 +226,7 @@ func TestRedirectsOfDocusaurusAndMintlifyBecomeRules(t *testing.T) {
 
 func TestListsThatAreNoneAreRefusedWithTheirPlaces(t *testing.T) {
 	migratetest.CheckAll(t, array, []migratetest.Case{
-		{"nothing", "", rulefile.Reading{}, "", "this is no JSON: it ends too early"},
+		{"nothing", "", rulefile.Reading{}, "", "this is not JSON: it ends too early"},
 		{"a module", "\n/** @type {x} */\nmodule.exports = {}", rulefile.Reading{}, "",
 			"file:1:1: this is a program, and no JSON; of Next.js take the routes-manifest.json"},
 		{"text", `"a"`, rulefile.Reading{}, "", `file:1:1: redirects are a list of objects`},
@@ -240,7 +240,7 @@ func TestListsThatAreNoneAreRefusedWithTheirPlaces(t *testing.T) {
 				"file:4:1: a path begins with \"/\"\n" +
 				"file:4:35: redirect of \"/a\": \"permanent\" takes true or false, not 1"},
 		{"a list that does not end", `[{"source":"/a","destination":"/b","permanent":true}`,
-			rulefile.Reading{}, "", "this is no JSON: it ends too early"},
+			rulefile.Reading{}, "", "this is not JSON: it ends too early"},
 		{"rules of ours", `{"a":{"to":"/b"}}`, rulefile.Reading{}, "",
 			"file:1:1: there are no redirects here\nwrite --from json if these are rules of shortlink"},
 		{"no path", `[{"from":[],"to":"/b"}]`, rulefile.Reading{},

@@ -15,8 +15,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// entry is an object of a list of redirects.
-type entry struct {
+// redirectEntry is an object of a list of redirects.
+type redirectEntry struct {
 	*array
 	at          resolver.Position
 	sources     []string
@@ -32,8 +32,8 @@ type entry struct {
 }
 
 // newEntry takes an object apart.
-func (a *array) newEntry(v migrate.Node) *entry {
-	e := &entry{array: a, at: v.At}
+func (a *array) newEntry(v migrate.Node) *redirectEntry {
+	e := &redirectEntry{array: a, at: v.At}
 	for key, m := range v.Inside() {
 		if e.has(key.Text) {
 			e.wrong = append(e.wrong, printable.Quote(key.Text)+" stands twice")
@@ -53,7 +53,7 @@ func (a *array) newEntry(v migrate.Node) *entry {
 }
 
 // set takes in a member. If its value is none, it returns what the member takes.
-func (e *entry) set(name string, m migrate.Node) (want string, isKnown bool) {
+func (e *redirectEntry) set(name string, m migrate.Node) (want string, isKnown bool) {
 	is, isTruth := m.Truth()
 	switch name {
 	case "source", "glob", "from":
@@ -91,18 +91,18 @@ func (e *entry) set(name string, m migrate.Node) (want string, isKnown bool) {
 }
 
 // refuse says why the entry has no equivalent. The first reason counts.
-func (e *entry) refuse(why string) { e.refused = cmp.Or(e.refused, errors.New(why)) }
+func (e *redirectEntry) refuse(why string) { e.refused = cmp.Or(e.refused, errors.New(why)) }
 
 // has reports whether an entry has one of some members.
-func (e *entry) has(names ...string) bool {
+func (e *redirectEntry) has(names ...string) bool {
 	return slices.ContainsFunc(e.names, func(name string) bool { return slices.Contains(names, name) })
 }
 
 // name returns what names an entry in messages.
-func (e *entry) name() string { return printable.Quote(strings.Join(e.sources, " ")) }
+func (e *redirectEntry) name() string { return printable.Quote(strings.Join(e.sources, " ")) }
 
 // checkText returns want if a value is no text.
-func (e *entry) checkText(v migrate.Node, want string) string {
+func (e *redirectEntry) checkText(v migrate.Node, want string) string {
 	if v.Kind != '"' {
 		return want
 	}
@@ -113,7 +113,7 @@ func (e *entry) checkText(v migrate.Node, want string) string {
 }
 
 // setSources takes in a path, or a list of them.
-func (e *entry) setSources(name string, m migrate.Node) (want string) {
+func (e *redirectEntry) setSources(name string, m migrate.Node) (want string) {
 	if m.Kind == '[' && name == "from" {
 		for _, path := range m.Inside() {
 			if want == "" {
@@ -129,7 +129,7 @@ func (e *entry) setSources(name string, m migrate.Node) (want string) {
 }
 
 // setStatus takes in a status.
-func (e *entry) setStatus(m migrate.Node) (want string) {
+func (e *redirectEntry) setStatus(m migrate.Node) (want string) {
 	code, err := strconv.Atoi(m.Text)
 	switch {
 	case m.Kind != 'w' || err != nil || code < 100 || code > 999:
@@ -143,7 +143,7 @@ func (e *entry) setStatus(m migrate.Node) (want string) {
 }
 
 // setConditions takes in conditions. Of these a rule can have one: the host, if it is the site's.
-func (e *entry) setConditions(name string, m migrate.Node) (want string) {
+func (e *redirectEntry) setConditions(name string, m migrate.Node) (want string) {
 	if m.Kind != '[' {
 		return "a list"
 	}
@@ -169,7 +169,7 @@ func (e *entry) setConditions(name string, m migrate.Node) (want string) {
 }
 
 // check finds out what the entry lacks.
-func (e *entry) check() {
+func (e *redirectEntry) check() {
 	switch hasSource := e.has("source", "glob", "from"); {
 	case len(e.sources) > 0 || hasSource && len(e.wrong) > 0:
 	case e.has("regex"):
@@ -183,7 +183,7 @@ func (e *entry) check() {
 }
 
 // add adds the lines of an entry.
-func (e *entry) add() {
+func (e *redirectEntry) addLines() {
 	if err := migrate.CheckDestination(e.destination); err != nil {
 		e.refuse(err.Error())
 	}
@@ -206,7 +206,7 @@ func (e *entry) add() {
 }
 
 // lines returns the lines of one path of an entry.
-func (e *entry) lines(source string) ([]redirects.Line, error) {
+func (e *redirectEntry) lines(source string) ([]redirects.Line, error) {
 	source, err := e.WithoutHost(source)
 	if err != nil {
 		return nil, err
@@ -238,7 +238,7 @@ func (e *entry) lines(source string) ([]redirects.Line, error) {
 }
 
 // query returns what an entry does with queries.
-func (e *entry) query() resolver.QueryMode {
+func (e *redirectEntry) query() resolver.QueryMode {
 	switch {
 	case e.program == vercelBulk:
 		return cmp.Or(e.saysQuery, e.Reading.Query)

@@ -59,12 +59,12 @@ func (g *golink) read(link migrate.Node) {
 		g.Wrong(link.At, "%s", err)
 		return
 	}
-	g.add(link.At, short.Text, long.Text)
+	g.addLink(link.At, short.Text, long.Text)
 }
 
 // add adds the line of a link: for its path and all below, which goes on at the destination, or for
 // its path alone.
-func (g *golink) add(at resolver.Position, short, long string) {
+func (g *golink) addLink(at resolver.Position, short, long string) {
 	line := redirects.Line{At: at, Path: redirects.Text("/" + redirects.Encoded(short))}
 	target, err := parseTarget(long)
 	if err == nil && strings.Contains(short, "/") {

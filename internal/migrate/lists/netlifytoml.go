@@ -176,7 +176,7 @@ func (e *tomlRedirect) status() (text string) {
 	case status.Kind != 'w' || err != nil:
 		e.refuse(`"status" takes a number, not %s`, status)
 	case !resolver.ValidStatus(code) && code != 200 && !isError:
-		e.refuse("the status is %s, not %d", migrate.StatusCodes, code)
+		e.refuse("the status must be %s, not %d", migrate.StatusCodes, code)
 	}
 	if isForced {
 		return cmp.Or(status.Text, "301") + "!"

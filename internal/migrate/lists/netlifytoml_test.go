@@ -47,7 +47,7 @@ x = 1
 			rulefile.Reading{}, "x,pass\ny,gone,,exact\n", "file:1:1: 200 is a rewrite"},
 		{"a host", "[[redirects]]\nfrom='http://a.example/*'\nto='https://b.example/:splat'\nforce=true\n",
 			rulefile.Reading{Hosts: []string{"a.example"}}, "{+splat},https://b.example/{+splat},301\n",
-			"no rule is for \"/\""},
+			"no rule can match \"/\""},
 		{"conditions", `[[redirects]]
 from = "/s"
 to = "/item/:id"
@@ -96,7 +96,7 @@ to = "/\u0001"
 `, rulefile.Reading{}, "i,/j,301,exact\n", "file:1:1: the redirect has no \"to\"\n" +
 			"file:3:1: \"from\" takes a string, not 3\nfile:3:1: \"b\" is no destination\n" +
 			"file:6:1: \"status\" takes a number, not \"301\"\nfile:11:1: \"force\" takes true or false\n" +
-			"file:11:1: the status is 301, 302\nfile:19:1: the redirect has no \"from\"\n" +
+			"file:11:1: the status must be 301, 302\nfile:19:1: the redirect has no \"from\"\n" +
 			"file:19:1: \"to\" holds control characters\npassed over: \"comment\""},
 		{"what is no TOML", "[[redirects]]\nfrom = \"/a\"\nto = \"/b\"\n[[redirects]]\n" +
 			"from = \"/c\nto = 1\n", rulefile.Reading{}, "", "file:5:11: this is no TOML: strings cannot contain newlines"},
@@ -115,7 +115,7 @@ func TestManyRedirectsOfNetlifyTOMLKeepTheirPlaces(t *testing.T) {
 		fmt.Fprintf(&text, "[[redirects]]\nfrom = \"/a%d\"\nto = \"/b\"\n\n", i%999)
 	}
 	_, done := migratetest.RulesOf(t, rulefile.Reading{}, netlifyTOML, text.String())
-	const want = "file:3997:1: no request gets to this line, as that at file:1:1 comes first"
+	const want = "file:3997:1: no request reaches this line: the line at file:1:1 comes first"
 	if got := migratetest.ReportsOf(done.Dropped); done.Exact != 999 || !strings.HasPrefix(got, want) {
 		t.Errorf("%d exact, dropped %s", done.Exact, got)
 	}

@@ -22,7 +22,7 @@ func TestMapsInYAMLBecomeRules(t *testing.T) {
 			"/v/${page}?u=$1\n", none, "blog,https://b.example/,\n" +
 			"u/{p1}/{p2},/v/{+p2}?u={p1},,exact,,ignore\n", "tells neither the status"},
 		{"the first entry counts", "/a/b: /c\n^/a/(.*)$: /d/$1\n/a/e: /f\n", none,
-			"a/b,/c,,exact\na,/d/\n", "file:3:1: no request gets to this line, as that at file:2:1"},
+			"a/b,/c,,exact\na,/d/\n", "file:3:1: no request reaches this line: the line at file:2:1"},
 		{"several documents", "---\n/a: /b\n---\n/c: /d\n...\n---\n", none, "a,/b,,exact\nc,/d,,exact\n",
 			"tells neither the status"},
 		{"under redirects", "version: 2\nredirects:\n  /a: /b\n", none, "a,/b,,exact\n",
@@ -32,7 +32,7 @@ func TestMapsInYAMLBecomeRules(t *testing.T) {
 		{"a refused expression",
 			"^/v[0-9]+/(.*)$: /new/$1\n/about: /us\n^/(.*)$: https://old.example/$1\n", none,
 			"about,/us,,exact\n{+splat},https://old.example/{+splat}\n",
-			"and the line at file:3:1 gets requests"},
+			"and the line at file:3:1 gets some of its requests"},
 		{"what the whole file has", "/a: /b\n", rulefile.Reading{Status: 308, Exact: new(bool)},
 			"a,/b,308\n", ""},
 	})
@@ -55,7 +55,7 @@ func TestWhatIsNoMapInYAMLIsToldAllAtOnce(t *testing.T) {
 			"file:2:1: this is no YAML: mapping values are not allowed"},
 		{"expressions", "^/a(b|: /c\n/d.*$: /e\n^/x/([0-9]+)$: /f\n^/y/(.*)$: /z/${p}\n", none, "",
 			"file:1:1: in the regular expression\nfile:2:1: the path looks like a regular expression\n" +
-				"file:3:1: in the regular expression\nfile:4:1: \"$\" in the destination stands for no group"},
+				"file:3:1: in the regular expression\nfile:4:1: \"$\" in the destination does not name a group"},
 		{"a query", "/a?b=c: /d\n", none, "", `file:1:1: a rule has no "?" in its path`},
 		{"control characters", "\"/a\\x01x\\x02\": /b\n", none, "",
 			"file:1:1: a path or a destination holds"},

@@ -23,7 +23,7 @@ func Check(t *testing.T, read migrate.Reader, reading rulefile.Reading, texts []
 	t.Helper()
 	for _, tt := range texts {
 		rules, warnings, errs := Read(read, reading, tt.Text)
-		ofTable := func(warning string) bool { return strings.Contains(warning, "rules take both") }
+		ofTable := func(warning string) bool { return strings.Contains(warning, "rules match both") }
 		said := append(slices.DeleteFunc(warnings, ofTable), errs...)
 		var want []string
 		if tt.Says != "" {

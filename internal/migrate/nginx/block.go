@@ -48,8 +48,8 @@ var words = migrate.Splitter{
 	},
 }
 
-// take takes in the words of a line.
-func (n *blockReader) take(line string, lines *migrate.LineReader) {
+// readLine reads the words of a line.
+func (n *blockReader) readLine(line string, lines *migrate.LineReader) {
 	split, err := words.Split(line, 0)
 	for _, w := range split {
 		if w.IsMark {
@@ -163,7 +163,7 @@ func (n *blockReader) addPlain(at resolver.Position, key, to string) {
 		n.Refuse(at, nil, errors.New("a key that ends in \".*\" is a mask because of hostnames; remove "+
 			"hostnames, or write a rule for each path"))
 	case n.block.lookedUp != "" && key != "" && key[0] != '/':
-		n.Drop(at, "no request gets to this line, as a path begins with \"/\"; write it in front")
+		n.Drop(at, "no request reaches this line: a path begins with \"/\"; write it in front")
 	case addPair(n.Table, at, key, to):
 		n.hasPlain = true
 		if n.block.lookedUp == "$uri" && triplet.MatchString(key) {

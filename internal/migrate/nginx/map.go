@@ -32,7 +32,7 @@ func Read(t *migrate.Table, r io.Reader) error {
 	if isOfNginx(line) {
 		t.Program, t.PassesThere = "nginx", true
 		n := blockReader{Table: t}
-		take, finish = n.take, n.finish
+		take, finish = n.readLine, n.finish
 	}
 	for ; err == nil; line, err = lines.NextEntry() {
 		if wrong := migrate.CheckText("this line", line); wrong != nil {

@@ -27,7 +27,7 @@ func TestMapsOfNginxAreRules(t *testing.T) {
 		{"map $uri $new {\n\tdefault /z;\n\t~^/a /c;\n\t/a /b;\n}\n",
 			"a /b 301 exact|a/{splat} /c 301 exact|a/{_splat}/{+_rest} /c 301 exact|a{splat} /c 301 " +
 				"exact|a{_splat}/{+_rest} /c 301 exact|z pass|{+splat} /z 301 exact",
-			caseless + "|no rule is for \"/\"|the next handler answers at /z"},
+			caseless + "|no rule can match \"/\"|the next handler answers at /z"},
 		{"map $request_uri $new {\n/a%20b /c; }", "a%20b /c 301 exact",
 			"with its query there|" + caseless},
 		{"/a /b;\n/c\n  /d;", "a /b 301 exact|c /d 301 exact", caseless},
@@ -46,7 +46,7 @@ func TestAnEmptyDestinationOfNginxLetsRequestsPass(t *testing.T) {
 		{"/a \"\";\n/b /c;\n~^/d/(.*)$ /e/$1;", "a pass exact|b /c 301 exact|d /e/ 301",
 			"without regard"},
 		{"/a \"\";\n/b /c;\n/b \"\";\n/a /d;", "b /c 301 exact", "without regard|" +
-			"no request gets to this line|no request gets to this line"},
+			"no request reaches this line|no request reaches this line"},
 	})
 }
 
@@ -94,7 +94,7 @@ func TestWhatAMapOfNginxCannotHaveIsToldOf(t *testing.T) {
 	const caseless = "nginx looks up keys without regard to case|"
 	migratetest.Check(t, nginx.Read, quietMap, []migratetest.Text{
 		{"include more.map;", "", `file:1:1: the file "more.map" stands on its own`},
-		{"~^/a$ /b$host;", "", `"$" in the destination stands for no group`},
+		{"~^/a$ /b$host;", "", `"$" in the destination does not name a group`},
 		{"~/(a /b;", "", "is not well-formed"},
 		{"/a?x /b;", "", "a rule has no query"},
 		{"/a $b;", "", "a destination has no variables"},
@@ -112,7 +112,7 @@ func TestWhatAMapOfNginxCannotHaveIsToldOf(t *testing.T) {
 func TestListsOfKeysAndDestinationsAreRules(t *testing.T) {
 	migratetest.Check(t, nginx.Read, quietMap, []migratetest.Text{
 		{"/old.html  https://e.example/new", "old.html https://e.example/new 301 exact", ""},
-		{"# of Apache\n\n/a /b\n/a /c\n", "a /b 301 exact", "file:4:1: no request gets to this line"},
+		{"# of Apache\n\n/a /b\n/a /c\n", "a /b 301 exact", "file:4:1: no request reaches this line"},
 		{"old https://e.example/new", "old https://e.example/new 301 exact", ""},
 		{"/a b\t/c\n/d\t/e\t\t", "a b /c 301 exact|d /e 301 exact", ""},
 		{"/a\t/b\n/c\t\t /d\n/e /f\n \t/g\t/h", "a /b 301 exact|c /d 301 exact|e /f 301 exact|" +
@@ -129,7 +129,7 @@ func TestListsOfKeysAndDestinationsAreRules(t *testing.T) {
 		{"https://example.com/a /b\nhttps://e.example/a /b", "a /b 301 exact",
 			"file:2:1: a rule has no host"},
 		{"/a#b /c", "a%23b /c 301 exact", ""},
-		{"/a\xff /b", "", "is no Unicode text"},
+		{"/a\xff /b", "", "is not Unicode text"},
 		{"", "", ""},
 	})
 }

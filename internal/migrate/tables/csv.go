@@ -14,7 +14,7 @@ import (
 )
 
 // ReadCSV reads a table of any program, or of ours.
-func ReadCSV(in migrate.Input, add func(resolver.Rule)) (migrate.Found, error) {
+func ReadCSV(in migrate.Input, add func(resolver.Rule)) (migrate.ReadResult, error) {
 	u := newUsual(in)
 	rows := u.rows
 	first, err := rows.Next()
@@ -27,7 +27,7 @@ func ReadCSV(in migrate.Input, add func(resolver.Rule)) (migrate.Found, error) {
 			return migrate.LinesOf(read)(in, add)
 		}
 		if !rows.IsHeader(first) && isOtherHeader(first) {
-			return migrate.Found{}, rulefile.Errors{{Position: rows.At(0), Message: "the header has no " +
+			return migrate.ReadResult{}, rulefile.Errors{{Position: rows.At(0), Message: "the header has no " +
 				"column for the key, or none for the destination: " + migrate.QuoteAll(first) +
 				"; name the columns key and destination"}}
 		}
@@ -62,7 +62,7 @@ func (p *table) read(row []string) (err error) {
 		p.t.Remark("%s", remark)
 	}
 	if facts.isBulk {
-		p.take(row)
+		p.addRow(row)
 	} else {
 		var others migrate.Names
 		for i, holds := range facts.columns {
@@ -73,7 +73,7 @@ func (p *table) read(row []string) (err error) {
 		p.t.RemarkPassed("columns that say nothing here are", others)
 	}
 	for row, err = p.rows.Next(); err == nil; row, err = p.rows.Next() {
-		p.take(row)
+		p.addRow(row)
 	}
 	for _, e := range p.rows.Errors() {
 		p.t.Wrong(e.Position, "%s", e.Message)
@@ -83,8 +83,8 @@ func (p *table) read(row []string) (err error) {
 	return err
 }
 
-// take takes in a row.
-func (p *table) take(fields []string) {
+// addRow adds a row.
+func (p *table) addRow(fields []string) {
 	at := p.rows.At(0)
 	r := newRow(p.program, fields)
 	line := r.line(p.t)

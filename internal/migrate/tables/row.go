@@ -65,7 +65,7 @@ func (r *row) isTrue(name string) bool {
 	return false
 }
 
-// line makes a line of the row, or takes down why it has none.
+// line makes a line from the row, or records why there is none.
 func (r *row) line(t *migrate.Table) (line redirects.Line) {
 	path, to, keepsQuery := r.path(), r.target(), r.isTrue("query")
 	isSubpath, keepsSuffix := r.isTrue("subpath"), r.isTrue("suffix")
@@ -163,7 +163,7 @@ func (r *row) answer(line *redirects.Line, isPermanent bool) {
 	case code >= 200 && code < 600:
 		r.refused = migrate.NoStatus(code)
 	default:
-		r.wrong = errors.New("the status is " + migrate.StatusCodes + ", not " +
+		r.wrong = errors.New("the status must be " + migrate.StatusCodes + ", not " +
 			printable.Quote(status))
 	}
 }

@@ -34,7 +34,7 @@ func TestTablesOfOtherProgramsBecomeRules(t *testing.T) {
 `, rulefile.Reading{}, "old,/new,301,exact\ndead,gone,,exact\nu,/unknown,302,exact\n",
 			"file:4:1: a rule's path is no regular expression; write path and destination into a map in " +
 				"YAML\nfile:6:1: a rule leads somewhere by a redirect, " +
-				"and not by \"pass\"\nfile:7:1: a rule has no status 404\nfile:9:1: the status is\n" +
+				"and not by \"pass\"\nfile:7:1: a rule has no status 404\nfile:9:1: the status must be\n" +
 				"file:5:1: the redirect is disabled in WordPress Redirection\n" +
 				"this is read as a table of WordPress Redirection\n" +
 				"answers a path with a query only where\npassed over: \"hits\", \"title\"\ntells a path from " +
@@ -73,7 +73,7 @@ func TestTablesOfOtherProgramsBecomeRules(t *testing.T) {
 				"fold case\nVercel does not pass on the query of a request"},
 		{"a path of Vercel twice", "source,destination,permanent\n/a,/b,\n/c,/d,\n/A,/e,true\n",
 			rulefile.Reading{}, "c,/d,307,exact,,ignore\nA,/e,308,exact,,ignore\n",
-			"file:2:1: Vercel takes the last of several redirects of a path, which is that at file:4:1"},
+			"file:2:1: Vercel uses the last of several redirects of a path, which is that at file:4:1"},
 		{"Cloudflare", "e.example/c,https://n.example/c,301,,,,\n" +
 			"e.example/d,https://n.example/d,302,TRUE,,TRUE,TRUE\n" +
 			"e.example/d/x,https://n.example/y,302,FALSE,,,\n" +
@@ -107,11 +107,11 @@ func TestTablesOfOtherProgramsBecomeRules(t *testing.T) {
 		{"rows that are none", "keyword,url\n,https://e.example\na?b,/c\na\x01,/c\n\xff,/c\n\"a,b\n" +
 			"c,/d,e\nf,g\n", rulefile.Reading{}, "",
 			"file:2:1: the row has no key\nfile:3:1: a rule has no \"?\" in its path\n" +
-				"file:4:1: the row holds control characters\nfile:5:1: the row is no Unicode text\n" +
+				"file:4:1: the row holds control characters\nfile:5:1: the row is not Unicode text\n" +
 				"file:6:5: a field in quotation marks\nfile:7:1: \"e\" stands behind the last column\n" +
 				"file:8:1: \"g\" is no destination"},
 		{"one key twice", "keyword,url\na,/b\na,/c\n", rulefile.Reading{}, "a,/b,301,exact,,ignore\n",
-			"file:3:1: no request gets to this line"},
+			"file:3:1: no request reaches this line"},
 	})
 }
 
@@ -135,8 +135,8 @@ func TestTablesThatAreConvertedMayNameColumnsAsUsual(t *testing.T) {
 				"\"404\"; write pass as the destination, which lets the next handler answer, or gone as the " +
 				"destination for 410\nfile:3:6: this column holds 301"},
 		{"exchanged columns", "https://e.example/a,a\n/b,/c\n", rulefile.Reading{}, "b,/c\n",
-			"file:1:1: key and destination are exchanged; write a,https://e.example/a; or put a header " +
-				"in front: destination,key"},
+			"file:1:1: key and destination are exchanged; write a,https://e.example/a; or put a " +
+				"header first: destination,key"},
 		{"full URLs", "from,to\nhttps://e.example/a,/c\n",
 			rulefile.Reading{Hosts: []string{"e.example"}}, "a,/c\n", cut},
 		{"a type of something else", "from,to,type\na,/b,page\nc,/d,301\ne,/f,\n", rulefile.Reading{},

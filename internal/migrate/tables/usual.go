@@ -42,7 +42,7 @@ func newUsual(in migrate.Input) *usual {
 // readRules reads a table of rules whose first row has been read, or an error instead.
 func (u *usual) readRules(
 	first []string, inFirst error, add func(resolver.Rule),
-) (found migrate.Found, err error) {
+) (found migrate.ReadResult, err error) {
 	found.Warnings, err = u.t.Reading.ReadRows(u.rows, first, inFirst, func(rule resolver.Rule) {
 		if u.isGone {
 			rule.Value = resolver.GoneValue
@@ -107,7 +107,7 @@ func isOfStatus(field string) bool {
 		text != "" && text[0] >= '0' && text[0] <= '9'
 }
 
-// passesOver reports whether a field of a column says nothing, and takes down what it holds.
+// passesOver reports whether to skip a field of a column, and records its content.
 func (c *usualColumn) passesOver(field string) bool {
 	if c.isOurs || field == "" || c.own != "" && !(c.isType && !isOfStatus(field)) {
 		return false
@@ -140,7 +140,7 @@ func (u *usual) field(i int, column, field string) (own string, err error) {
 }
 
 // tellOfOthers says which columns say nothing. One with nothing but statuses is an error.
-func (u *usual) tellOfOthers(found migrate.Found, err error) (migrate.Found, error) {
+func (u *usual) tellOfOthers(found migrate.ReadResult, err error) (migrate.ReadResult, error) {
 	var names []string
 	hasStatus := slices.ContainsFunc(u.columns, func(c usualColumn) bool { return c.own == "status" })
 	for _, c := range u.columns {

@@ -12,18 +12,18 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 )
 
-// state is a path, as far as it has been built.
+// state is a path that is being built.
 type state struct {
 	parts  []redirects.Part
 	groups []groupSpan
-	// isBegun and isEnded tell that "^" and "$" are behind it, hasRest that nothing follows but "$",
-	// hasSpan that there is a variable for several segments in its middle.
+	// isBegun and isEnded: "^" and "$" have been read. hasRest: only "$" can follow. hasSpan: a
+	// variable in the middle spans segments.
 	isBegun, isEnded, hasRest, hasSpan bool
-	// isLazy tells that a variable ends the path that takes as little as it can.
+	// isLazy says that the path ends in a lazy variable.
 	isLazy bool
 }
 
-// groupSpan is which parts of a path a group has captured.
+// groupSpan is the parts of a path that a group has captured.
 type groupSpan struct{ number, from, to int }
 
 func (s *state) last() redirects.Part {
@@ -47,7 +47,7 @@ type builder struct {
 	variables  int
 }
 
-// start returns the state in which nothing but the base is there.
+// start returns the state with only the base.
 func (b *builder) start() (s state) {
 	if b.Base != "" {
 		s.append(redirects.Part{Text: b.Base})
@@ -55,12 +55,12 @@ func (b *builder) start() (s state) {
 	return s
 }
 
-// isAtStart reports whether nothing but the base is there.
+// isAtStart reports whether the state has only the base.
 func (b *builder) isAtStart(s *state) bool {
 	return len(s.parts) == 0 || b.Base != "" && len(s.parts) == 1
 }
 
-// add returns the paths that go on with an expression, those first that are tried first.
+// add returns the paths continued with an expression, in the order in which they are tried.
 func (b *builder) add(states []state, e *syntax.Regexp) (more []state, err error) {
 	if e.Op == syntax.OpConcat {
 		for _, sub := range e.Sub {
@@ -70,7 +70,7 @@ func (b *builder) add(states []state, e *syntax.Regexp) (more []state, err error
 		}
 		return states, nil
 	}
-	name := "" // of the variable for what is repeated, in all paths the same
+	name := "" // of the variable for a repetition, the same in all paths
 	switch e.Op {
 	case syntax.OpStar, syntax.OpPlus, syntax.OpRepeat:
 		b.variables++
@@ -79,7 +79,7 @@ func (b *builder) add(states []state, e *syntax.Regexp) (more []state, err error
 	return together(states, func(s state) ([]state, error) { return b.addTo(s, e, name) })
 }
 
-// together returns the paths that each of several ways on has.
+// together returns the paths of all alternatives.
 func together[T any](ways []T, add func(T) ([]state, error)) (all []state, err error) {
 	for _, way := range ways {
 		more, err := add(way)
@@ -93,7 +93,7 @@ func together[T any](ways []T, add func(T) ([]state, error)) (all []state, err e
 	return all, nil
 }
 
-// addTo is add for one path. name is that of the variable for what is repeated.
+// addTo is add for one path. name is that of the variable for a repetition.
 func (b *builder) addTo(s state, e *syntax.Regexp, name string) ([]state, error) {
 	switch e.Op {
 	case syntax.OpEmptyMatch:
@@ -110,7 +110,7 @@ func (b *builder) addTo(s state, e *syntax.Regexp, name string) ([]state, error)
 		return []state{s}, nil
 	case syntax.OpLiteral:
 		if e.Flags&syntax.FoldCase != 0 {
-			return nil, errors.New("(?i) stands in front of a whole regular expression; write it there")
+			return nil, errors.New("(?i) must be at the beginning of the regular expression; write it there")
 		}
 		b.expression.Folds = b.expression.Folds || b.Folds &&
 			slices.ContainsFunc(e.Rune, unicode.IsLetter)
@@ -134,8 +134,8 @@ func (b *builder) addTo(s state, e *syntax.Regexp, name string) ([]state, error)
 	return nil, b.refuse(e)
 }
 
-// addText adds text. Without a path there is no way on: it begins with one slash, and has no two in
-// a row.
+// addText adds text. There is no path if it does not begin with exactly one slash, or has two in a
+// row.
 func (b *builder) addText(s state, text string) ([]state, error) {
 	switch {
 	case !s.isBegun:
@@ -143,7 +143,7 @@ func (b *builder) addText(s state, text string) ([]state, error) {
 	case s.isEnded, len(s.parts) == 0 && text[0] != '/':
 		return nil, nil
 	case b.Base != "" && b.isAtStart(&s):
-		text = strings.TrimPrefix(text, "/") // what a server's own configuration sees
+		text = strings.TrimPrefix(text, "/") // as in a server's own configuration
 	case b.IsEncoded && strings.Contains(text, "?"):
 		b.expression.HasQuery = true
 		return nil, nil
@@ -158,8 +158,8 @@ func (b *builder) addText(s state, text string) ([]state, error) {
 	return []state{s}, nil
 }
 
-// endSpan makes one for several segments in the middle of the variable for all that is left, if it
-// is one segment at least, and a whole one.
+// endSpan turns the variable for all that is left into one for several segments in the middle, if
+// it matches at least one whole segment.
 func (b *builder) endSpan(s *state, text string) bool {
 	n := len(s.parts)
 	isWhole := s.last().Spans == redirects.Some && n > 1 && strings.HasSuffix(s.parts[n-2].Text, "/")
@@ -172,7 +172,7 @@ func (b *builder) endSpan(s *state, text string) bool {
 	return true
 }
 
-// encoded returns text of an expression as it stands in a path.
+// encoded returns text of an expression, encoded as in a path.
 func (b *builder) encoded(text string) string {
 	if b.IsEncoded {
 		return strings.ReplaceAll(text, "#", "%23")
@@ -195,7 +195,7 @@ func (b *builder) addClass(s state, e *syntax.Regexp) ([]state, error) {
 	return together(characters, func(c rune) ([]state, error) { return b.addText(s, string(c)) })
 }
 
-// addGroup adds what a group captures.
+// addGroup adds the content of a group.
 func (b *builder) addGroup(s state, e *syntax.Regexp) ([]state, error) {
 	from := len(s.parts)
 	more, err := b.add([]state{s}, e.Sub[0])
@@ -206,7 +206,7 @@ func (b *builder) addGroup(s state, e *syntax.Regexp) ([]state, error) {
 	return more, err
 }
 
-// addOptional adds an expression, and leaves it out.
+// addOptional adds the paths with and without an expression.
 func (b *builder) addOptional(s state, e *syntax.Regexp) ([]state, error) {
 	if s.hasRest && e.Sub[0].Op == syntax.OpLiteral && string(e.Sub[0].Rune) == "/" {
 		return []state{s}, nil
@@ -221,7 +221,7 @@ func (b *builder) addOptional(s state, e *syntax.Regexp) ([]state, error) {
 	return append(with, s), nil
 }
 
-// addRepeated adds a variable for what is repeated.
+// addRepeated adds a variable for a repetition.
 func (b *builder) addRepeated(s state, e *syntax.Regexp, name string) ([]state, error) {
 	of := e.Sub[0]
 	isAny := of.Op == syntax.OpAnyChar || of.Op == syntax.OpAnyCharNotNL ||
@@ -235,8 +235,8 @@ func (b *builder) addRepeated(s state, e *syntax.Regexp, name string) ([]state, 
 	case !s.isBegun:
 		return nil, errNoBegin
 	case !isAny && !isNoneOf(of, "/") && !(b.IsEncoded && isNoneOf(of, "/?")):
-		return nil, errors.New(b.quote(e) + " takes some characters alone, and a variable takes any " +
-			"of a segment; write [^/]+ if that is meant, or " + Remedy)
+		return nil, errors.New(b.quote(e) + " matches only some characters, but a variable matches all " +
+			"in a segment; write [^/]+ if that is meant, or " + Remedy)
 	case s.hasRest:
 		return nil, errBehindRest
 	case s.endsInVariable() && (least == 1 || !isAny):
@@ -260,7 +260,7 @@ func (b *builder) addRepeated(s state, e *syntax.Regexp, name string) ([]state, 
 	return []state{with, s}, nil
 }
 
-// leastOf returns how often something is repeated at least, and whether that may go on endlessly.
+// leastOf returns the least number of repetitions, and whether there is no limit.
 func leastOf(e *syntax.Regexp) (least int, isEndless bool) {
 	switch e.Op {
 	case syntax.OpStar:
@@ -271,8 +271,8 @@ func leastOf(e *syntax.Regexp) (least int, isEndless bool) {
 	return e.Min, e.Max < 0
 }
 
-// isNoneOf reports whether an expression is any character but these, which are sorted and have gaps
-// between them.
+// isNoneOf reports whether an expression matches any character except these, which are sorted and
+// not adjacent.
 func isNoneOf(e *syntax.Regexp, characters string) bool {
 	ranges := []rune{0}
 	for _, c := range characters {
@@ -281,7 +281,7 @@ func isNoneOf(e *syntax.Regexp, characters string) bool {
 	return e.Op == syntax.OpCharClass && slices.Equal(e.Rune, append(ranges, utf8.MaxRune))
 }
 
-// addAll adds what is left of a path. Behind a variable that begins with a slash, or is nothing.
+// addAll adds the rest of a path. After a variable, the rest begins with a slash, or is empty.
 func (b *builder) addAll(s state, isSome, isLazy bool) ([]state, error) {
 	with := s
 	if err := b.addRest(&with, isSome); err != nil {
@@ -294,7 +294,7 @@ func (b *builder) addAll(s state, isSome, isLazy bool) ([]state, error) {
 	return []state{with}, nil
 }
 
-// addRest adds what is left of a path.
+// addRest adds the rest of a path.
 func (b *builder) addRest(s *state, isSome bool) error {
 	switch {
 	case s.isLazy:
@@ -315,8 +315,8 @@ func (b *builder) addRest(s *state, isSome bool) error {
 	return nil
 }
 
-// finish takes in a path that ends here. One that differs from an earlier one in a slash at its
-// end, or in names, is left out, and so is what no request has.
+// finish adds a path that ends here. It leaves out one that differs from an earlier one only in a
+// slash at its end or in names, and one that no request has.
 func (b *builder) finish(s *state) error {
 	if !s.isBegun {
 		return errNoBegin
@@ -361,7 +361,7 @@ func (b *builder) finish(s *state) error {
 	return nil
 }
 
-// nameVariables gives variables the names of the groups that capture them.
+// nameVariables names variables after the groups that capture them.
 func (b *builder) nameVariables(s *state) {
 	if b.Names == nil {
 		return
@@ -375,7 +375,7 @@ func (b *builder) nameVariables(s *state) {
 	}
 }
 
-// pieces returns parts of a path as they stand in a destination.
+// pieces returns parts of a path as pieces of a destination.
 func pieces(parts []redirects.Part) (all []redirects.Piece) {
 	for _, p := range parts {
 		all = append(all, redirects.Piece{Text: p.Text, Variable: p.Variable})
@@ -383,8 +383,8 @@ func pieces(parts []redirects.Part) (all []redirects.Piece) {
 	return joined(all)
 }
 
-// nameless writes a path down without the names of variables for segments, and without a slash at
-// its end, unless that counts.
+// nameless returns a path as text without names of segment variables, and without a slash at its
+// end, unless that matters.
 func (b *builder) nameless(segments []redirects.Segment) string {
 	segments = slices.Clone(segments)
 	for i := range segments {

@@ -1,12 +1,12 @@
-// Package pathexpr turns regular expressions into lines of a table. Those that a few paths with
-// variables say are taken over: texts, segments, alternatives of these, and at the end what is
-// left.
+// Package pathexpr turns regular expressions into lines of a table. It accepts those that equal a
+// few paths with variables: texts, segments, alternatives of these, and at the end the rest of the
+// path.
 //
 //	^/a(?:/index\.html)?$     /a/index.html, and /a
 //	^/blog/([^/]+)/?$         /blog/{p1}
 //	^/(?:old|older)/(.*)$     /old/{splat}, and /older/{splat}
 //
-// Other ways to write paths with variables, such as globs, are written as an expression first.
+// Other notations of paths with variables, such as globs, are translated to an expression first.
 package pathexpr
 
 import (
@@ -22,54 +22,54 @@ import (
 
 // Options say how a program matches with a regular expression.
 type Options struct {
-	// Base is the encoded path that the program cuts off in front of what it matches, with a slash at
-	// its end; "" for none.
+	// Base is the encoded path that the program strips before it matches, with a slash at its end;
+	// or "".
 	Base string
-	// Folds tells that letters match in either case, IsEncoded that the program matches encoded paths
-	// with their query.
+	// Folds: letters match in either case. IsEncoded: the program matches encoded paths with their
+	// query.
 	Folds, IsEncoded bool
-	// Spans lets ".+" stand for segments in the middle of a path, with a slash on both sides.
+	// Spans allows ".+" to match segments in the middle of a path, with a slash on both sides.
 	Spans bool
 	// Slashes is what a slash at the end of a path means.
 	Slashes redirects.Slashes
 	// Names are those of the groups, by number from 1, where an expression cannot have them. A
 	// variable has the name of the group that captures it and nothing else.
 	Names []string
-	// IsMade tells that the expression is not written by somebody, and may be of any length.
+	// IsMade says that the expression was generated, and may have any length.
 	IsMade bool
 }
 
-// Expression is a regular expression that has been taken apart.
+// Expression is a parsed regular expression.
 type Expression struct {
-	// Paths are the paths that it matches. Of those that take a request, the first counts.
+	// Paths are the paths that it matches; the first that matches a request counts.
 	Paths []Path
 	// Names are those of the groups, by number; "" for those without.
 	Names []string
-	// IsAnywhere tells that it begins with "/" and not with "^", Folds that it has letters that match
-	// in either case, HasDots that "." stands for a dot, HasRoot that it matches "/", too, and
-	// HasQuery that it matches paths with a query, of which there is no path.
+	// IsAnywhere: it begins with "/" and not with "^". Folds: it has letters that match in either
+	// case. HasDots: "." stands for a dot. HasRoot: it matches "/", too. HasQuery: it matches paths
+	// with a query, for which there is no path.
 	IsAnywhere, Folds, HasDots, HasRoot, HasQuery bool
 }
 
-// Path is one of the paths of an expression, with what its groups are in a destination.
+// Path is one of the paths of an expression, with its groups for a destination.
 type Path struct {
 	Segments []redirects.Segment
-	// Groups are what of the path they captured, by number; nil for nothing. The first one is all
-	// behind the base.
+	// Groups are the captures of the path, by number; nil for none. The first one is all after the
+	// base.
 	Groups [][]redirects.Piece
 }
 
-// MaxGroups is the most groups of an expression.
+// MaxGroups is the maximum number of groups of an expression.
 const MaxGroups = 64
 
-// The longest regular expression that is taken apart, in bytes, and the most paths that it stands
-// for. Each path has its own groups.
+// Limits for the length of a regular expression in bytes, and for its paths. Each path has its own
+// groups.
 const (
 	longestExpression = 1 << 13
 	maxPaths          = 64
 )
 
-// Parse takes a regular expression apart, or says why it has no equivalent.
+// Parse parses a regular expression, or returns why it has no equivalent.
 func Parse(written string, o Options) (*Expression, error) {
 	if len(written) > longestExpression && !o.IsMade {
 		return nil, errLongExpression
@@ -108,7 +108,7 @@ func Parse(written string, o Options) (*Expression, error) {
 	case len(e.Paths) == 0 && e.HasQuery:
 		return nil, ErrQuery
 	case len(e.Paths) == 0 && e.HasRoot:
-		return nil, errors.New("a key is not empty, so no rule is for \"/\"; use Caddy's redir")
+		return nil, errors.New("a key cannot be empty, so no rule matches \"/\"; use Caddy's redir")
 	case len(e.Paths) == 0:
 		return nil, errors.New("no path matches the regular expression; a path begins with \"/\", and " +
 			"has no \"//\"")
@@ -116,7 +116,7 @@ func Parse(written string, o Options) (*Expression, error) {
 	return e, nil
 }
 
-// join makes one path of two that differ in whether a slash or segments are there:
+// join merges two paths that differ only in an optional slash or optional segments:
 //
 //	/a/{splat} and /a{splat}        is /a, a slash or none, and the rest
 //	/a/{splat}/b and /a/b           is /a, any segments, and /b
@@ -139,8 +139,8 @@ func (e *Expression) join() {
 	}
 }
 
-// Front returns the paths of which an expression without an equivalent takes some: those that begin
-// with the text that it begins with, behind the base, which ends in a slash.
+// Front returns the paths of which an expression without an equivalent matches some: those that
+// begin with its literal beginning, after the base, which ends in a slash.
 func Front(expression, base string) []redirects.Segment {
 	text, isAnchored := strings.CutPrefix(expression, "^")
 	if !isAnchored || strings.Contains(text, "|") {
@@ -149,7 +149,7 @@ func Front(expression, base string) []redirects.Segment {
 	text += "$"
 	end := strings.IndexAny(text, `.[(*+?{\$`)
 	if end > 0 && strings.IndexByte("*?{", text[end]) >= 0 {
-		end-- // which may lack
+		end-- // which may be missing
 	}
 	path := redirects.Text(base + redirects.Encoded(strings.TrimPrefix(text[:end], "/")))
 	last := &path[len(path)-1]
@@ -157,27 +157,27 @@ func Front(expression, base string) []redirects.Segment {
 	return path
 }
 
-// Approximations say what an expression means elsewhere and its lines do not.
+// Approximations say how the meaning of an expression and its lines differ.
 func (e *Expression) Approximations() (how []string) {
 	if e.IsAnywhere {
-		how = append(how, "the regular expression matches anywhere within a path there, and at the "+
+		how = append(how, "the regular expression matches anywhere within a path there, but only at the "+
 			"beginning of one here; begin it with \"^\"")
 	}
 	if e.HasDots {
-		how = append(how, "\".\" stands for any character there, and for a dot here; write \\. for a dot")
+		how = append(how, "\".\" matches any character there, but a dot here; write \\. for a dot")
 	}
 	if e.Folds {
-		how = append(how, "letters of either case match there, and here those of the line alone; fold "+
+		how = append(how, "letters of either case match there, but here only those of the line; fold "+
 			"case in the shortlink block if that is meant")
 	}
 	if e.HasRoot {
-		how = append(how, "no rule is for \"/\", so this takes the other paths; use Caddy's redir for it")
+		how = append(how, "no rule can match \"/\", so this matches every other path; use Caddy's redir for it")
 	}
 	return how
 }
 
-// Lines returns the lines of an expression: line with each of its paths, and with the destination
-// that to makes of it if the line leads somewhere.
+// Lines returns the lines of an expression: line with each of its paths and, if it redirects, with
+// the destination that to makes from it.
 func (e *Expression) Lines(
 	line redirects.Line, to func(*Path) ([]redirects.Piece, error),
 ) (lines []redirects.Line, err error) {
@@ -199,7 +199,7 @@ func (e *Expression) Lines(
 	return lines, nil
 }
 
-// AddTo adds lines of an expression to a table, and says in which ways they differ.
+// AddTo adds lines of an expression to a table, and reports how they differ.
 func (e *Expression) AddTo(t *redirects.Table, lines []redirects.Line) {
 	for _, line := range lines[:min(1, len(lines))] {
 		for _, how := range e.Approximations() {
@@ -211,19 +211,18 @@ func (e *Expression) AddTo(t *redirects.Table, lines []redirects.Line) {
 	}
 }
 
-// Reference is what a text of a destination begins with: a group, or an escape.
+// Reference is the beginning of a destination's text: a group, or an escape.
 type Reference struct {
 	Length int // in bytes; 0 for neither
-	Group  int // its number, where Text is ""
+	Group  int // its number, if Text is ""
 	Text   string
 }
 
-// longestDestination is from where on, in bytes, no more is added to a destination, which is too
-// long then for any rule.
+// longestDestination is the length in bytes after which a destination is too long for any rule.
 const longestDestination = 1 << 16
 
-// Substitute returns a destination in which references to groups are replaced by what a path has
-// for them. find tells what a text begins with; the error is its own.
+// Substitute returns a destination in which references to groups are replaced by the captures of a
+// path. find parses the beginning of a text; the error is its own.
 func (p *Path) Substitute(
 	to string, find func(text string) (Reference, error),
 ) (pieces []redirects.Piece, err error) {
@@ -251,7 +250,7 @@ func (p *Path) Substitute(
 	return joined(append(pieces, redirects.Piece{Text: to[from:]})), nil
 }
 
-// joined returns pieces of which no two in a row are text, and none is empty.
+// joined returns pieces without empty ones, and without two texts in a row.
 func joined(pieces []redirects.Piece) (all []redirects.Piece) {
 	var text strings.Builder
 	for i, p := range pieces {
@@ -268,7 +267,7 @@ func joined(pieces []redirects.Piece) (all []redirects.Piece) {
 	return all
 }
 
-// Dollar finds $1, ${1}, $name and ${name}, and refuses any other "$".
+// Dollar parses $1, ${1}, $name and ${name}, and refuses any other "$".
 func (e *Expression) Dollar(text string) (found Reference, err error) {
 	if text[0] != '$' {
 		return found, nil
@@ -279,18 +278,18 @@ func (e *Expression) Dollar(text string) (found Reference, err error) {
 	if err != nil {
 		n = slices.Index(e.Names, name)
 	}
-	isDigit := match[1] != "" // which may stand for a group that captures nothing
+	isDigit := match[1] != "" // the group may have captured nothing
 	if !isDigit && (name == "" || n < 0 || n >= len(e.Names)) {
-		return found, errors.New("\"$\" in the destination stands for no group of the regular " +
+		return found, errors.New("\"$\" in the destination does not name a group of the regular " +
 			"expression; write %24 for the character")
 	}
 	return Reference{Length: len(match[0]), Group: n}, nil
 }
 
-// dollar is a "$" with a digit, a name, or what stands in braces.
+// dollar matches "$" with a digit, a name, or braces.
 var dollar = regexp.MustCompile(`^\$(?:(\d)|\{([^}]*)\}?|(\w*))`)
 
-// Numbered finds $0 to $9, and nothing else.
+// Numbered parses $0 to $9, and nothing else.
 func (e *Expression) Numbered(text string) (found Reference, err error) {
 	if len(text) > 1 && text[0] == '$' && isDigit(text[1]) {
 		return Reference{Length: 2, Group: int(text[1] - '0')}, nil
@@ -298,8 +297,8 @@ func (e *Expression) Numbered(text string) (found Reference, err error) {
 	return found, nil
 }
 
-// Colon finds :name for groups with a name. Of several with which a text begins, the first in the
-// expression counts.
+// Colon parses :name for named groups. If several names match, the first group in the expression
+// counts.
 func (e *Expression) Colon(text string) (found Reference, err error) {
 	if text[0] != ':' {
 		return found, nil

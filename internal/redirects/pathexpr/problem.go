@@ -8,12 +8,12 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 )
 
-// Remedy is what the messages advise for what has no equivalent.
+// Remedy is the advice of messages about anything without an equivalent.
 const Remedy = "write a rule for each path, or use Caddy's redir with a path_regexp " +
 	"matcher"
 
-// ErrQuery is why what matches a path with a query alone has no equivalent.
-var ErrQuery = errors.New("a rule has no query, as it is found by the path alone; use Caddy's " +
+// ErrQuery is the error of anything that matches only paths with a query.
+var ErrQuery = errors.New("a rule has no query, because only the path selects it; use Caddy's " +
 	"redir with a query matcher")
 
 var (
@@ -21,22 +21,22 @@ var (
 		"\"^\", or use Caddy's redir with a path_regexp matcher")
 	errLongExpression = errors.New("the regular expression has more than 8192 bytes or 64 groups; " +
 		Remedy)
-	errTooManyPaths = errors.New("the regular expression stands for more than 64 paths; " + Remedy)
+	errTooManyPaths = errors.New("the regular expression matches more than 64 paths; " + Remedy)
 	errBehindRest   = errors.New(
-		"\".*\" has text behind it, and may only stand at the end; write [^/]+ " +
+		"\".*\" may only be at the end, but text follows it; write [^/]+ " +
 			"if one segment is meant, or " + Remedy)
-	errLazy = errors.New("in the regular expression, nothing settles what is taken as a whole where " +
-		"something follows that takes as little as it can; write [^/]+ for a segment, or $ at the end")
+	errLazy = errors.New("in the regular expression, a lazy group with something after it is " +
+		"ambiguous; write [^/]+ for a segment, or $ at the end")
 )
 
-// unreadable says why a regular expression cannot be read.
+// unreadable returns why a regular expression cannot be parsed.
 func unreadable(err error) error {
 	wrong, ok := errors.AsType[*syntax.Error](err)
 	if !ok {
 		return err
 	}
 	what := map[syntax.ErrorCode]string{
-		syntax.ErrInvalidPerlOp: "has no equivalent, as what a path must not or should have around it",
+		syntax.ErrInvalidPerlOp: "has no equivalent: rules have no conditions around a path",
 		syntax.ErrInvalidEscape: "is an escape without an equivalent",
 	}[wrong.Code]
 	if what == "" {
@@ -46,7 +46,7 @@ func unreadable(err error) error {
 		Remedy)
 }
 
-// refuse says that a part of an expression has no equivalent.
+// refuse returns the error of a part of an expression without an equivalent.
 func (b *builder) refuse(e *syntax.Regexp) error {
 	instead := Remedy
 	if e.Op == syntax.OpRepeat {
@@ -55,7 +55,7 @@ func (b *builder) refuse(e *syntax.Regexp) error {
 	return errors.New(b.quote(e) + " has no equivalent; " + instead)
 }
 
-// quote quotes a part of the expression, or all of it where the part is written in another way.
+// quote quotes a part of the expression, or all of it if the part is spelled differently there.
 func (b *builder) quote(e *syntax.Regexp) string {
 	for _, part := range []string{e.String(), asWritten.Replace(e.String())} {
 		if strings.Contains(b.written, part) {
@@ -65,11 +65,11 @@ func (b *builder) quote(e *syntax.Regexp) string {
 	return "the regular expression " + quote(b.written)
 }
 
-// asWritten writes what [syntax.Regexp.String] spells out as most people do.
+// asWritten rewrites the output of [syntax.Regexp.String] to the usual spelling.
 var asWritten = strings.NewReplacer("[0-9]", `\d`, "[^0-9]", `\D`, "[0-9A-Z_a-z]", `\w`,
 	"(?-s:.)", ".", "(?-s:.+)", ".+", "(?-s:.*)", ".*", `[^\./]`, "[^/.]")
 
-// quote quotes an expression with its backslashes as they are, and of a long one its beginning.
+// quote quotes an expression without escaping backslashes, shortened if it is long.
 func quote(text string) string {
 	return strings.ReplaceAll(printable.Quote(text), `\\`, `\`)
 }

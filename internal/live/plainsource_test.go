@@ -35,8 +35,8 @@ type plainSource struct {
 
 func (s *plainSource) String() string { return s.name }
 
-// place gives the rules their lines.
-func (s *plainSource) place() {
+// setLines gives the rules their lines.
+func (s *plainSource) setLines() {
 	for i := range s.rules {
 		s.rules[i].Position = resolver.Position{Source: s.name, Line: i + 1}
 	}
@@ -51,7 +51,7 @@ func (s *plainSource) set(keysAndValues ...string) {
 		s.rules = append(s.rules, resolver.Rule{Key: pair[0], Value: pair[1]})
 	}
 	s.version++
-	s.place()
+	s.setLines()
 }
 
 // tell tells that the source has changed, and waits until that has been followed.
@@ -113,20 +113,30 @@ func (s *plainSource) edit(version string, edit rulefile.Edit) error {
 	if version != s.now() {
 		return source.ErrChanged
 	}
-	at := slices.IndexFunc(s.rules, func(rule resolver.Rule) bool { return rule.Key == edit.Key })
-	was := at >= 0
-	switch {
-	case was != (edit.Was != nil) || was && edit.Was.Value != s.rules[at].Value:
-		return fmt.Errorf("the edit takes %v for what was there", edit.Was)
-	case edit.Rule == nil:
-		s.rules = slices.Delete(s.rules, at, at+1)
-	case was:
-		s.rules[at] = *edit.Rule
-	default:
-		s.rules = slices.Insert(s.rules, 0, *edit.Rule) // which moves all others
+	for _, change := range edit.Changes {
+		if err := s.change(change); err != nil {
+			return err
+		}
 	}
 	s.version++
-	s.place()
+	s.setLines()
+	return nil
+}
+
+// change makes a change of an edit.
+func (s *plainSource) change(change rulefile.Change) error {
+	at := slices.IndexFunc(s.rules, func(rule resolver.Rule) bool { return rule.Key == change.Key })
+	was := at >= 0
+	switch {
+	case was != (change.Was != nil) || was && change.Was.Value != s.rules[at].Value:
+		return fmt.Errorf("the edit takes %v for what was there", change.Was)
+	case change.Rule == nil:
+		s.rules = slices.Delete(s.rules, at, at+1)
+	case was:
+		s.rules[at] = *change.Rule
+	default:
+		s.rules = slices.Insert(s.rules, 0, *change.Rule) // which moves all others
+	}
 	return nil
 }
 
@@ -206,10 +216,19 @@ func (s *changingSource) Read(ctx context.Context, add func(resolver.Rule)) (str
 	})
 }
 
+// Edit compares the rules of the edit's keys, and no others.
 func (s *changingSource) Edit(
-	_ context.Context, version string, edit rulefile.Edit,
+	_ context.Context, _ string, edit rulefile.Edit,
 ) (string, error) {
-	err := s.edit(version, edit)
+	for _, change := range edit.Changes {
+		is := func(rule resolver.Rule) bool {
+			return change.Was != nil && rule.Key == change.Key && rule.Value == change.Was.Value
+		}
+		if change.Was != nil && !slices.ContainsFunc(s.rules, is) {
+			return "", source.ErrChanged
+		}
+	}
+	err := s.edit(s.now(), edit)
 	return s.now(), err
 }
 
@@ -265,11 +284,7 @@ func newRuleset(t *testing.T, config Config) (*Ruleset, *observer.ObservedLogs) 
 
 // apply sets the value of a key, or removes it where that is empty.
 func (rs *Ruleset) apply(ctx context.Context, key, value string) error {
-	e := &Edit{Key: key}
-	if value != "" {
-		e.Rule = &resolver.Rule{Key: key, Value: value}
-	}
-	_, err := rs.Apply(ctx, e)
+	_, err := rs.Apply(ctx, edit(key, value))
 	return err
 }
 
@@ -278,8 +293,8 @@ func (rs *Ruleset) lookUp(key string) (destination, position string) {
 	req, _ := resolver.ParseRequest("https://go.example/" + key)
 	serving := rs.Serving()
 	e := serving.Ruleset.Explain(req)
-	rs.LocateExplained(rs.Context, serving, &e)
 	if len(e.Walk) > 0 {
+		rs.Locate(rs.Context, serving, &e.Walk[0].Rule)
 		position = e.Walk[0].Rule.Position.String()
 	}
 	return cmp.Or(e.Destination, e.Outcome.String()), position

@@ -13,43 +13,43 @@ import (
 	"github.com/caddyserver/caddy/v2"
 )
 
-// Configurations is what only the package of the handler knows of Caddy's configurations.
+// Configurations is what only the handler's package knows about Caddy's configurations.
 type Configurations interface {
-	// Find returns the handlers that a configuration has, sorted by name, or the one with a name; with
-	// rules that are ready to be read. The configuration is JSON, and path the file that it was
-	// written in. What is wrong with the configuration is a [BadConfiguration].
+	// Find returns the handlers of a configuration, sorted by name, or the one with a name; their
+	// rules are ready to be read. The configuration is JSON, and path the file that it was written
+	// in. Errors of the configuration are a [BadConfiguration].
 	Find(ctx caddy.Context, config []byte, path, name string) (Handlers, error)
 
-	// InDirectives returns what is wrong with the directives of a Caddyfile, each with its place; err
-	// is why Caddy could not adapt it.
+	// InDirectives returns the errors in the directives of a Caddyfile, each with its place; err is
+	// why Caddy could not adapt it.
 	InDirectives(err error, path string) error
 
-	// RuleLine returns a rule as a line of a Caddyfile has it.
+	// RuleLine returns a rule as a line of a Caddyfile.
 	RuleLine(rule resolver.Rule) string
 }
 
-// Found is a handler of a configuration, whose rules are read and compiled without being served.
-type Found struct {
-	Name   string // that no other has: the same by which it runs
-	Shares bool   // whether others have the public name, too
+// ConfigHandler is a handler of a configuration, whose rules are read and compiled but not served.
+type ConfigHandler struct {
+	Name   string // unique: the name by which it runs
+	Shares bool   // others have the public name, too
 	Rules  *live.Ruleset
-	// Addresses are of the sites that it stands in: "go.example", "*.go.example:8080", ":443".
+	// Addresses are those of its sites: "go.example", "*.go.example:8080", ":443".
 	Addresses []string
-	// Origins are those of its sites whose requests all reach it as clients send them, as
-	// [resolver.Ruleset.Check] takes them.
+	// Origins are those of its sites whose requests all reach it as clients send them, for
+	// [resolver.Ruleset.Check].
 	Origins []string
-	// Ways are those on which requests come to it.
+	// Ways are the ways of requests to it.
 	Ways []Way
-	// Pages are the paths of the links pages in its sites, which its rules must leave alone.
+	// Pages are the paths of the links pages in its sites, which its rules must not answer.
 	Pages []string
-	// Lines are where its directive stands in a Caddyfile.
+	// Lines are the positions of its directive in a Caddyfile.
 	Lines []resolver.Position
 }
 
 // Handlers are handlers of a configuration, sorted by name.
-type Handlers []*Found
+type Handlers []*ConfigHandler
 
-// Named returns the handlers that have a name, or all for none.
+// Named returns the handlers with a name, or all if it is empty.
 func (all Handlers) Named(name string) (Handlers, error) {
 	if len(all) == 0 {
 		return nil, errors.New("the configuration has no shortlink handler")
@@ -57,7 +57,7 @@ func (all Handlers) Named(name string) (Handlers, error) {
 	if name == "" {
 		return all, nil
 	}
-	some := all.where(func(c *Found) bool { return c.Name == name })
+	some := all.where(func(c *ConfigHandler) bool { return c.Name == name })
 	if len(some) == 0 {
 		return nil, fmt.Errorf("the configuration has no shortlink handler named %q; it has: %s",
 			name, all.list())
@@ -65,7 +65,7 @@ func (all Handlers) Named(name string) (Handlers, error) {
 	return some, nil
 }
 
-func (all Handlers) where(is func(*Found) bool) (some Handlers) {
+func (all Handlers) where(is func(*ConfigHandler) bool) (some Handlers) {
 	for _, c := range all {
 		if is(c) {
 			some = append(some, c)
@@ -74,7 +74,7 @@ func (all Handlers) where(is func(*Found) bool) (some Handlers) {
 	return some
 }
 
-// list lists the handlers by name, each with where it stands.
+// list lists the handlers by name and place.
 func (all Handlers) list() string {
 	var names []string
 	shared := false
@@ -84,13 +84,13 @@ func (all Handlers) list() string {
 	}
 	list := strings.Join(names, ", ")
 	if shared {
-		list += "; give each a name in its block, as numbers change with the rules"
+		list += "; give each a name in its block, because numbers change with the rules"
 	}
 	return list
 }
 
-// label is the handler's name and where it stands.
-func (c *Found) label() string {
+// label is the handler's name and place.
+func (c *ConfigHandler) label() string {
 	places := slices.Clone(c.Addresses)
 	for _, line := range c.Lines {
 		places = append(places, printable.Text(line.String()))
@@ -101,8 +101,8 @@ func (c *Found) label() string {
 	return c.Name + " (" + strings.Join(slices.Compact(places), ", ") + ")"
 }
 
-// thatServe returns the handlers of the sites whose hosts URLs have, or all handlers where the URLs
-// do not tell. Those of a site that takes any host have the rest.
+// thatServe returns the handlers of the sites with the hosts of URLs, or all handlers if the URLs
+// are paths. Other hosts belong to sites for any host.
 func (all Handlers) thatServe(urls []string) Handlers {
 	some := all
 	for _, url := range urls {
@@ -114,10 +114,10 @@ func (all Handlers) thatServe(urls []string) Handlers {
 		if u.Port != "" {
 			address += ":" + u.Port
 		}
-		if !slices.ContainsFunc(some, func(c *Found) bool { return c.isAt(address) }) {
+		if !slices.ContainsFunc(some, func(c *ConfigHandler) bool { return c.isAt(address) }) {
 			address = ""
 		}
-		some = some.where(func(c *Found) bool { return c.isAt(address) })
+		some = some.where(func(c *ConfigHandler) bool { return c.isAt(address) })
 	}
 	if len(some) == 0 {
 		return all
@@ -125,9 +125,9 @@ func (all Handlers) thatServe(urls []string) Handlers {
 	return some
 }
 
-// isAt reports whether the handler stands in a site that has this address or, if it is empty, in
-// one that takes any host.
-func (c *Found) isAt(address string) bool {
+// isAt reports whether the handler is in a site with this address or, if it is empty, in one for
+// any host.
+func (c *ConfigHandler) isAt(address string) bool {
 	if address == "" {
 		anyHost := func(own string) bool { return own[0] == ':' }
 		return len(c.Addresses) == 0 || slices.ContainsFunc(c.Addresses, anyHost)

@@ -20,7 +20,7 @@ func TestWhyAnEditIsRefusedDecidesTheStatus(t *testing.T) {
 	if got := StatusOf(errors.New("no memory")); got != 500 {
 		t.Errorf("what is no refusal has the status %d", got)
 	}
-	if got := StatusOf(Refuse(415, "no")); got != 415 {
+	if got := StatusOf(Errorf(415, "no")); got != 415 {
 		t.Errorf("a refusal has the status %d", got)
 	}
 }

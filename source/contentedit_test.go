@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -44,6 +45,9 @@ func expectedFile(t *testing.T, name, content string) (file *File, entry *Storag
 	return file, entry
 }
 
+// editOf returns an edit of some changes.
+func editOf(changes ...rulefile.Change) rulefile.Edit { return rulefile.Edit{Changes: changes} }
+
 func TestAnEditTellsWhatTheNextReadingFinds(t *testing.T) {
 	contents := map[string]string{
 		"links.json": "{\n\t\"a\": \"https://a.example\",\n\t\"b\": {\"to\": \"/a\"}," +
@@ -53,15 +57,23 @@ func TestAnEditTellsWhatTheNextReadingFinds(t *testing.T) {
 			"/c /d\n/c/* /d/:splat\n/a /e\n",
 	}
 	exact := resolver.Rule{Key: "new/e", Value: "https://e.example", Exact: true}
+	replaced := rulefile.Change{
+		Key: "c", Rule: &resolver.Rule{Key: "c", Value: "https://c.example/x"},
+	}
 	edits := map[string]rulefile.Edit{
-		"added":    {Key: "new/e", Rule: &exact},
-		"replaced": {Key: "c", Rule: &resolver.Rule{Key: "c", Value: "https://c.example/x"}},
-		"removed":  {Key: "b"},
+		"added":    editOf(rulefile.Change{Key: "new/e", Rule: &exact}),
+		"replaced": editOf(replaced),
+		"removed":  editOf(rulefile.Change{Key: "b"}),
+		"one of each": editOf(rulefile.Change{Key: "b"}, replaced,
+			rulefile.Change{Key: "new/e", Rule: &exact}),
 	}
 	for name, content := range contents {
 		for what, edit := range edits {
-			if name == "links.csv" && what == "added" {
-				edit.Rule = &resolver.Rule{Key: "new/e", Value: "https://e.example"}
+			if last := &edit.Changes[len(edit.Changes)-1]; name == "links.csv" && last.Rule == &exact {
+				edit.Changes = slices.Clone(edit.Changes)
+				edit.Changes[len(edit.Changes)-1].Rule = &resolver.Rule{
+					Key: "new/e", Value: "https://e.example",
+				}
 			}
 			file, entry := expectedFile(t, name, content)
 			for _, s := range []rewritten{file, entry} {
@@ -105,7 +117,7 @@ func TestAnEditOfOtherExpectationsIsRefused(t *testing.T) {
 		version, err := s.Read(t.Context(), ignoreRule)
 		must(t, err)
 		must(t, os.WriteFile(file.Expect, fmt.Appendf(nil, `{"/x%T": "pass"}`, s), 0o600))
-		edit := rulefile.Edit{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/a"}}
+		edit := editOf(rulefile.Change{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/a"}})
 		if _, err := s.Edit(t.Context(), version, edit); !errors.Is(err, ErrChanged) {
 			t.Errorf("%T: got %v", s, err)
 		}
@@ -125,8 +137,8 @@ func TestACopyThatIsDamagedIsNotTaken(t *testing.T) {
 			read := readerOf(old)
 			version, err := c.readAll(t.Context(), read, nil, func(*reading, siblings) bool { return false })
 			must(t, err)
-			edit := rulefile.Edit{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/a"}}
-			w, err := c.planRewrite(t.Context(), read, version, edit)
+			edit := editOf(rulefile.Change{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/a"}})
+			w, err := c.planEdit(t.Context(), read, version, edit)
 			must(t, err)
 			var written bytes.Buffer
 			digest, err := w.copyTo(&written, strings.NewReader(old))
@@ -163,7 +175,7 @@ func TestAPollTakesNoRewriteForAChange(t *testing.T) {
 			t.Errorf("after %d edits the file is said to have changed", i)
 		}
 		key := fmt.Sprint(i)
-		edit := rulefile.Edit{Key: key, Rule: &resolver.Rule{Key: key, Value: "/a"}}
+		edit := editOf(rulefile.Change{Key: key, Rule: &resolver.Rule{Key: key, Value: "/a"}})
 		version, err = s.Edit(t.Context(), version, edit)
 		must(t, err)
 	}
@@ -178,7 +190,7 @@ func TestALookThatGoesOnDuringARewriteDoesNotCount(t *testing.T) {
 	s := fileSource(t, "links.json", `{"a": "https://a.example"}`)
 	version, err := s.Read(t.Context(), ignoreRule)
 	must(t, err)
-	edit := rulefile.Edit{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/a"}}
+	edit := editOf(rulefile.Change{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/a"}})
 	s.content.seen.begin(version)
 	watch := fileWatch{source: s}
 	changed := s.content.seen.lookAt(t.Context(), func(ctx context.Context) string {
@@ -217,7 +229,7 @@ func TestRewritesByManyAtOnceLoseNone(t *testing.T) {
 
 // rewriteUntilDone adds a rule, as often as others are faster.
 func rewriteUntilDone(t *testing.T, s *File, key string) {
-	edit := rulefile.Edit{Key: key, Rule: &resolver.Rule{Key: key, Value: "https://a.example"}}
+	edit := editOf(rulefile.Change{Key: key, Rule: &resolver.Rule{Key: key, Value: "https://a.example"}})
 	for {
 		version, err := s.Read(t.Context(), ignoreRule)
 		if err == nil {
@@ -238,7 +250,7 @@ func TestASignedFileIsNotRewritten(t *testing.T) {
 	key, _, err := minisign.GenerateKey(nil)
 	must(t, err)
 	s.content.publicKey = &key
-	_, err = s.Edit(t.Context(), "", rulefile.Edit{Key: "a"})
+	_, err = s.Edit(t.Context(), "", editOf(rulefile.Change{Key: "a"}))
 	if !errors.Is(err, ErrNotWritable) {
 		t.Errorf("got %v", err)
 	}
@@ -262,7 +274,7 @@ func TestARewriteThatIsGivenUpChangesNothing(t *testing.T) {
 	s := fileSource(t, "links.json", old)
 	version, err := s.Read(t.Context(), ignoreRule)
 	must(t, err)
-	edit := rulefile.Edit{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/a"}}
+	edit := editOf(rulefile.Change{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/a"}})
 	_, err = s.Edit(givenUp{t.Context(), filepath.Dir(s.path)}, version, edit)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)

@@ -8,25 +8,25 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/live"
 )
 
-// Refusal is why a request is refused, with the status that it is answered with.
-type Refusal struct {
+// StatusError is an error with the status of the answer.
+type StatusError struct {
 	Status int
 	error
 }
 
 // Unwrap returns the error itself.
-func (r *Refusal) Unwrap() error { return r.error }
+func (r *StatusError) Unwrap() error { return r.error }
 
-// Refuse returns a refusal with a status and a reason, as [fmt.Errorf] makes it.
-func Refuse(status int, format string, args ...any) error {
-	return &Refusal{status, fmt.Errorf(format, args...)}
+// Errorf returns an error with a status and a formatted message.
+func Errorf(status int, format string, args ...any) error {
+	return &StatusError{status, fmt.Errorf(format, args...)}
 }
 
-// statusClientGone is the status that nginx and Caddy's reverse proxy have for a client that has
-// not waited for its answer.
+// statusClientGone is the status of nginx and Caddy's reverse proxy for a client that did not wait
+// for its answer.
 const statusClientGone = 499
 
-// statuses are the statuses for what live rulesets refuse.
+// statuses are the statuses for refusals of package live.
 var statuses = [...]int{
 	live.NoRule:      http.StatusNotFound,
 	live.NotEditable: http.StatusConflict,
@@ -36,9 +36,9 @@ var statuses = [...]int{
 	live.ClientGone:  statusClientGone,
 }
 
-// StatusOf returns the status that a request is refused with, and 500 where err is no refusal.
+// StatusOf returns the status for an error, which is 500 if it has none.
 func StatusOf(err error) int {
-	if refusal, is := errors.AsType[*Refusal](err); is {
+	if refusal, is := errors.AsType[*StatusError](err); is {
 		return refusal.Status
 	}
 	if refusal, is := errors.AsType[*live.Refusal](err); is {

@@ -13,29 +13,30 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// rewrite is an edit of content on its way: the old content is read and copied, the new one is
-// written once, and what has been written is read once.
-type rewrite struct {
+// contentEdit is an edit of content in progress: the old content is read and copied, the new
+// content is written once and read back once.
+type contentEdit struct {
 	content *content
 	ctx     context.Context
 	pause   func()
 	plan    *rulefile.Plan
 	beside  siblings
-	// What is known of the new content when it has been read.
+	// Set when the new content has been read back.
 	expected PlacedExpectations
 	warnings []lint.Warning
 	version  string
 }
 
-// planRewrite reads the old content, which read passes and which has to be that of a version.
-func (c *content) planRewrite(
+// planEdit reads the old content, which read passes, and plans the edit. The content must have the
+// version.
+func (c *content) planEdit(
 	ctx context.Context, read func(context.Context, func(io.Reader) error) error, version string,
 	edit rulefile.Edit,
-) (*rewrite, error) {
+) (*contentEdit, error) {
 	if err := c.writable(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNotWritable, err)
 	}
-	w := &rewrite{content: c, ctx: ctx, pause: pace.New().Pause}
+	w := &contentEdit{content: c, ctx: ctx, pause: pace.New().Pause}
 	edit.Reading = c.lending()
 	var wrong error
 	now, err := c.readAll(ctx, read, w.pause, func(r *reading, beside siblings) bool {
@@ -55,8 +56,8 @@ func (c *content) planRewrite(
 	return w, err
 }
 
-// copyTo writes the new content, of which old is the old one, and returns a digest of it.
-func (w *rewrite) copyTo(to io.Writer, old io.ReadSeeker) (digest uint64, err error) {
+// copyTo writes the new content, which is made from old, and returns its digest.
+func (w *contentEdit) copyTo(to io.Writer, old io.ReadSeeker) (digest uint64, err error) {
 	var sum maphash.Hash
 	sum.SetSeed(contentSeed)
 	err = w.plan.Copy(io.MultiWriter(to, &sum, pausing{w.ctx, w.pause}), old)
@@ -69,18 +70,18 @@ type pausing struct {
 	pause func()
 }
 
-// Write writes nothing.
+// Write discards the piece.
 func (p pausing) Write(piece []byte) (int, error) {
 	p.pause()
 	return len(piece), p.ctx.Err()
 }
 
-// errDamaged is the error of an edited copy that does not hold what was written.
+// errDamaged is the error of an edited copy that does not hold what was written to it.
 var errDamaged = errors.New("the edited copy does not hold what was written to it, and has been " +
-	"removed; look after the disk")
+	"removed; check the disk")
 
-// check reads what has been written, which has to have a digest.
-func (w *rewrite) check(written io.Reader, digest uint64) error {
+// check reads back what was written, which must have the digest.
+func (w *contentEdit) check(written io.Reader, digest uint64) error {
 	r := newReading(w.ctx, written, w.pause)
 	var wrong error
 	w.warnings, wrong = w.plan.Read(r, func(resolver.Rule) {})
@@ -88,22 +89,22 @@ func (w *rewrite) check(written io.Reader, digest uint64) error {
 		return err
 	}
 	if r.digest() != digest {
-		return errDamaged // which is what else is wrong, too
+		return errDamaged // the cause of all other errors
 	}
 	w.version = r.version(w.beside)
 	return wrong
 }
 
-// place lets put bring the new content to its place. No poll takes that for a change. The version
-// is empty for lines of _redirects, which are read as other rules than they were written for, such
-// as with a status.
-func (w *rewrite) place(put func() error) (version string, err error) {
+// install calls put to replace the old content, and returns the new version. Polls do not take that
+// for a change. The version is empty for _redirects, whose lines are read as rules that differ from
+// those written, for example in the status.
+func (w *contentEdit) install(put func() error) (version string, err error) {
 	c := w.content
-	if err := c.seen.place(w.version, put); err != nil {
+	if err := c.seen.recordWrite(w.version, put); err != nil {
 		return "", err
 	}
 	c.warnings = w.warnings
-	c.refused.Store(nil)
+	c.rejected.Store(nil)
 	if c.format == rulefile.Redirects {
 		return "", nil
 	}

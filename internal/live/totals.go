@@ -12,9 +12,9 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// tally is what is counted of all handlers of one name. It is there as long as one of them is, and
-// so goes on over reloads of Caddy's configuration.
-type tally struct {
+// totals are the counts of all handlers of one name. They last as long as one of these runs, and so
+// survive reloads of Caddy's configuration.
+type totals struct {
 	name     string
 	outcomes [resolver.Outcomes]atomic.Uint64 // by resolver.Outcome
 	hits     *hits.Counters
@@ -22,32 +22,32 @@ type tally struct {
 
 	mu      sync.Mutex
 	reloads map[reloadLabels]uint64
-	// succeeded is when a source was last read and served, or when the copy was stored that stands in.
+	// succeeded is when a source was last read and served, or when the copy was stored that stands
+	// in for it.
 	succeeded map[string]time.Time
 }
 
-// reloadLabels say what a load was of, and what came of it.
+// reloadLabels are the source of a load, and its result.
 type reloadLabels struct{ source, result string }
 
-func newTally(name string) *tally {
+func newTally(name string) *totals {
 	counters := hits.NewCounters(time.Now())
-	return &tally{
+	return &totals{
 		name: name, hits: counters, keeper: hits.NewKeeper(name, counters),
 		reloads: map[reloadLabels]uint64{}, succeeded: map[string]time.Time{},
 	}
 }
 
-// count counts what became of a request. A rule has been of use, too, where it leaves a request
-// where it is.
-func (t *tally) count(result *resolver.Result, c *hits.RulesetCounters) {
+// count counts the outcome of a request. A rule counts as used, too, if it passes the request.
+func (t *totals) count(result *resolver.Result, c *hits.RulesetCounters) {
 	t.outcomes[result.Outcome].Add(1)
 	if result.Key != "" && result.Err == nil {
 		c.Count(result.Rule)
 	}
 }
 
-// loaded takes down what came of reading sources.
-func (t *tally) loaded(sources []source.Source, err error, now time.Time) {
+// loaded records the result of reading sources.
+func (t *totals) loaded(sources []source.Source, err error, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, from := range sources {
@@ -61,7 +61,7 @@ func (t *tally) loaded(sources []source.Source, err error, now time.Time) {
 	}
 }
 
-// timeOfRules returns of when the rules are that a source has returned now.
+// timeOfRules returns how old the rules are that a source has just returned.
 func timeOfRules(from source.Source, now time.Time) time.Time {
 	if outage := source.OutageOf(from); outage != nil && outage.StoredCopy {
 		return outage.CopyTime
@@ -69,18 +69,18 @@ func timeOfRules(from source.Source, now time.Time) time.Time {
 	return now
 }
 
-// lastSuccess returns of when the rules of a source are; zero if nobody knows.
-func (t *tally) lastSuccess(from source.Source) time.Time {
+// lastSuccess returns how old the rules of a source are; zero if that is not known.
+func (t *totals) lastSuccess(from source.Source) time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.succeeded[sourceLabel(from)]
 }
 
 // Destruct stores all hits when the last handler of the name is gone.
-func (t *tally) Destruct() error {
+func (t *totals) Destruct() error {
 	t.keeper.End()
 	return nil
 }
 
 // Interface guard
-var _ caddy.Destructor = (*tally)(nil)
+var _ caddy.Destructor = (*totals)(nil)

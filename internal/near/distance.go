@@ -1,0 +1,36 @@
+package near
+
+// allowed is by how many bytes a text of some length may differ from what was meant: short texts
+// are near to too many.
+func allowed(length int) int { return min(2, length/3) }
+
+// allowedDistance is the distance from a text to one that was perhaps meant, and 3 if that is more
+// than allowed.
+func allowedDistance(text, meant []byte) int {
+	most := allowed(len(meant))
+	if n := distance(text, meant, most); n <= most {
+		return n
+	}
+	return 3
+}
+
+// distance returns in how many bytes two texts differ, or more than most. A byte that is another
+// one, missing or too much counts one, and so do two neighbours that have changed places. Behind
+// what the texts have in common it tries all ways to go on: there are few, as most is small.
+func distance(a, b []byte, most int) int {
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	if len(b) == 0 || len(a)-len(b) > most || most == 0 {
+		return min(max(len(a), len(b)), most+1)
+	}
+	least := min(distance(a[1:], b[1:], most-1),
+		distance(a[1:], b, most-1), distance(a, b[1:], most-1))
+	if len(b) > 1 && a[0] == b[1] && a[1] == b[0] {
+		least = min(least, distance(a[2:], b[2:], most-1))
+	}
+	return 1 + least
+}

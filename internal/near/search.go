@@ -1,0 +1,190 @@
+package near
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Texts are texts with numbers, such as the keys of a ruleset.
+type Texts interface {
+	// Numbers is what the numbers are below.
+	Numbers() int
+	// KeyOf returns the text of a number, "" for none.
+	KeyOf(number int) string
+	// Uses returns how often the text is used that has a number, and whether it may be suggested. It
+	// is asked only about texts that are near.
+	Uses(number int) (n uint64, ok bool)
+}
+
+// Found is a text that was perhaps meant.
+type Found struct {
+	Number int
+
+	nearness nearness
+	text     string
+	uses     uint64
+}
+
+// nearness says how near a text is to a path, the lowest is the nearest. It is the number of bytes
+// in which the two differ (see distance), which are at most two. To it is added what part differs:
+type nearness int
+
+const (
+	wholePath nearness = 0 // all of it
+	sameStart nearness = 3 // the last segment, and the first one is the same
+	anywhere  nearness = 6 // the last segment, and the rest does not matter
+	tooFar    nearness = 9
+)
+
+// longestText is the length of the longest texts and paths that count.
+const longestText = 256
+
+// shortestSegment is the length of the shortest segments that say enough without the rest.
+const shortestSegment = 3
+
+// Search returns the texts that a path was perhaps meant to be, nearest first: at most so many. Of
+// those that are equally near the most used come first, then those that are first in the alphabet.
+func Search(texts Texts, path string, most int) []Found {
+	var memory [longestText]byte
+	s := search{texts: texts, most: most}
+	if most <= 0 || !s.setPath(memory[:0], path) {
+		return nil
+	}
+	for n := range texts.Numbers() {
+		s.try(n)
+	}
+	return s.best
+}
+
+// Word returns the word of a list that another one was perhaps meant to be, "" for none.
+func Word(written string, list []string) string {
+	for _, found := range Search(words(list), written, 1) {
+		return list[found.Number]
+	}
+	return ""
+}
+
+type words []string
+
+func (w words) Numbers() int            { return len(w) }
+func (w words) KeyOf(number int) string { return w[number] }
+func (words) Uses(int) (uint64, bool)   { return 0, true }
+
+// Compare compares two texts: the one that is nearer to a path is less.
+func Compare(path, a, b string) int {
+	var memory, text [longestText]byte
+	var s search
+	if !s.setPath(memory[:0], path) {
+		return strings.Compare(a, b)
+	}
+	nearnessOf := func(key string) nearness {
+		if form, ok := appendText(text[:0], key); ok {
+			return s.nearness(form)
+		}
+		return tooFar
+	}
+	return cmp.Or(cmp.Compare(nearnessOf(a), nearnessOf(b)), strings.Compare(a, b))
+}
+
+// search is the search for what a path was meant to be.
+type search struct {
+	texts Texts
+	path  []byte // its form
+	last  []byte // its last segment
+	most  int
+	best  []Found // sorted
+}
+
+// setPath sets the path. It reports whether that is one to search for.
+func (s *search) setPath(memory []byte, path string) (ok bool) {
+	s.path, ok = appendText(memory, strings.TrimPrefix(path, "/"))
+	s.last = lastSegment(s.path)
+	return ok
+}
+
+// try adds the text of a number to the best ones, if it is one of them.
+func (s *search) try(number int) {
+	text := s.texts.KeyOf(number)
+	var memory [longestText]byte
+	form, ok := appendText(memory[:0], text)
+	if !ok {
+		return
+	}
+	found := Found{Number: number, nearness: s.nearness(form), text: text}
+	if found.nearness == tooFar || s.isFull() && found.nearness > s.best[s.most-1].nearness ||
+		s.isKnown(number) {
+		return
+	}
+	if found.uses, ok = s.texts.Uses(number); !ok {
+		return
+	}
+	at, _ := slices.BinarySearchFunc(s.best, found, Found.Compare)
+	if at < s.most {
+		s.best = slices.Insert(s.best, at, found)
+		s.best = s.best[:min(len(s.best), s.most)]
+	}
+}
+
+// isFull reports whether as many texts have been found as are wanted.
+func (s *search) isFull() bool { return len(s.best) == s.most }
+
+// isKnown reports whether a number is among the best ones already.
+func (s *search) isKnown(number int) bool {
+	return slices.ContainsFunc(s.best, func(f Found) bool { return f.Number == number })
+}
+
+// Compare compares what was found for one path: what was more likely meant is less.
+func (f Found) Compare(other Found) int {
+	return cmp.Or(cmp.Compare(f.nearness, other.nearness), cmp.Compare(other.uses, f.uses),
+		strings.Compare(f.text, other.text), cmp.Compare(f.Number, other.Number))
+}
+
+// nearness returns how near the form of a text is to the path.
+func (s *search) nearness(text []byte) nearness {
+	if n := allowedDistance(s.path, text); n <= 2 {
+		return wholePath + nearness(n)
+	}
+	last := lastSegment(text)
+	areWhole := len(s.last) == len(s.path) && len(last) == len(text)
+	if areWhole || min(len(s.last), len(last)) < shortestSegment {
+		return tooFar
+	}
+	n := allowedDistance(s.last, last)
+	switch {
+	case n > 2:
+		return tooFar
+	case haveSameStart(s.path, text):
+		return sameStart + nearness(n)
+	}
+	return anywhere + nearness(n)
+}
+
+// haveSameStart reports whether two texts of several segments have the first one in common.
+func haveSameStart(a, b []byte) bool {
+	first, _, hasMore := bytes.Cut(a, []byte("/"))
+	other, _, otherHasMore := bytes.Cut(b, []byte("/"))
+	return hasMore && otherHasMore && bytes.Equal(first, other)
+}
+
+// appendText appends the form of a text to no bytes, without a slash at its end. ok is false for
+// what is long or empty.
+func appendText(dst []byte, text string) (form []byte, ok bool) {
+	if len(text) > 3*longestText {
+		return nil, false
+	}
+	for at := 0; at < len(text); {
+		if len(dst) == longestText {
+			return nil, false
+		}
+		var c byte
+		c, at = FormByte(text, at)
+		dst = append(dst, c)
+	}
+	form = bytes.TrimSuffix(dst, []byte("/"))
+	return form, len(form) > 0
+}
+
+// lastSegment returns the last segment of a text.
+func lastSegment(text []byte) []byte { return text[bytes.LastIndexByte(text, '/')+1:] }

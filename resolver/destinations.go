@@ -1,0 +1,67 @@
+package resolver
+
+import "iter"
+
+// Destination is where the rule of a key leads, by its whole chain.
+type Destination struct {
+	// Key is in canonical form.
+	Key string
+	// Base is origin and path, or the path alone where the origin is that of the request. It is empty
+	// for a key with variables: their values decide.
+	Base string
+	// Query has no "?" in front, and Fragment has its "#".
+	Query, Fragment string
+	Exact, Unlisted bool
+}
+
+// Destinations returns the destinations of the rules that serve, by their numbers, in no particular
+// order. Rules that are gone, pass or fail have none.
+func (rs *Ruleset) Destinations() iter.Seq2[int, Destination] {
+	return func(yield func(int, Destination) bool) {
+		var r record
+		for n, at := range rs.entries() {
+			r.decodeAnswer(&rs.table.arena, rs.table.arena.bytes(at))
+			if !r.flags.has(noDestination) && !yield(n, r.destination()) {
+				return
+			}
+		}
+		for i, t := range rs.templates.all() {
+			rs.opts.pauseAfter(i)
+			if d, ok := t.destination(); ok && !yield(rs.table.slots.n+t.number, d) {
+				return
+			}
+		}
+	}
+}
+
+// DestinationOf returns the destination of the rule that has a number, if it has one.
+func (rs *Ruleset) DestinationOf(number int) (d Destination, ok bool) {
+	if number >= rs.table.slots.n {
+		if t := rs.template(number); t != nil {
+			return t.destination()
+		}
+		return d, false
+	}
+	s := rs.table.slots.at(number)
+	if !s.hasRule() {
+		return d, false
+	}
+	var r record
+	r.decodeAnswer(&rs.table.arena, rs.table.arena.bytes(s.ref()))
+	return r.destination(), !r.flags.has(noDestination)
+}
+
+func (r *record) destination() Destination {
+	return Destination{
+		Key: r.key, Base: r.base, Query: r.query, Fragment: r.fragment,
+		Exact: r.flags.has(exactKey), Unlisted: r.flags.has(unlisted),
+	}
+}
+
+func (t *templateRule) destination() (d Destination, ok bool) {
+	d = Destination{Key: t.Key(), Exact: t.rule.Exact, Unlisted: t.rule.Unlisted}
+	return d, t.value.outcome == ""
+}
+
+// PauseAfter pauses as the options say, if it is time to after somebody's n-th look at a rule.
+func (rs *Ruleset) PauseAfter(n int) { rs.opts.pauseAfter(n) }
