@@ -352,7 +352,9 @@ func isMisspeltOrigin(words []string) bool {
 		strings.Count(strings.TrimSuffix(words[1], "/"), "/") > 2 {
 		return false
 	}
-	return near.Word(words[0], []string{"origin"}) != ""
+	// A key such as "original" has other letters, and is meant.
+	hasOthers := strings.Trim(strings.ToLower(words[0]), "origin") != ""
+	return !hasOthers && near.Word(words[0], []string{"origin"}) != ""
 }
 
 // ruleLine returns a rule as a line of a Caddyfile. Its note becomes a comment.

@@ -76,7 +76,8 @@ var mayImport = map[string][]string{
 	},
 	".": {
 		"internal/command", "internal/admin", "internal/client", "internal/live", "source", "rulefile",
-		"resolver", "resolver/lint", "weburl", "internal/directives", "internal/near", "internal/printable",
+		"resolver", "resolver/lint", "weburl", "internal/directives", "internal/near",
+		"internal/printable",
 	},
 	"internal/directives": nil,
 	"page": {

@@ -39,8 +39,9 @@ func init() {
 // handler untouched. A destination is answered with a redirect without a body, whose `Location` is
 // always an absolute URL. A rule that leads into a loop, or through too many internal redirects, is
 // an error with status 508. An unsafe path (one that would climb out of the destination by `..`) is
-// an error with status 400, and a key that is `gone` one with status 410. `handle_errors` can
-// handle all of them. A request for a key that says `pass` goes on as if no rule matched.
+// an error with status 400, a key that is `gone` one with status 410, and a path of more than 8 KiB
+// that begins as a template does one with status 414. `handle_errors` can handle all of them. A
+// request for a key that says `pass` goes on as if no rule matched.
 //
 // Rules are checked and compiled when the configuration is loaded. Whatever keeps a rule from
 // working is an error. Whatever its author should know is a warning in the log.
@@ -362,6 +363,8 @@ func statusOf(err error) int {
 		return http.StatusGone
 	case errors.Is(err, resolver.ErrTooManyRedirects):
 		return http.StatusLoopDetected
+	case err == resolver.ErrPathTooLong:
+		return http.StatusRequestURITooLong
 	}
 	return http.StatusBadRequest
 }

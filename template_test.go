@@ -163,6 +163,26 @@ func TestPlaceholdersAndTheAccessLogHaveTheKeyOfATemplate(t *testing.T) {
 	}
 }
 
+func TestAPathThatIsTooLongForTemplatesIsAnErrorWithStatus414(t *testing.T) {
+	s := testcaddy.Serve(t, `shortlink {
+		go/{+x} https://go.example/{+x}
+		docs https://docs.example
+	}
+	handle_errors {
+		respond "{http.shortlink.outcome} {http.error.status_code} {http.error.message}"
+	}`)
+	long := strings.Repeat("x", 8192)
+	if got := s.Get(t, "/go/"+long); got.Status != 414 || got.Body != "error 414 the path is too long" {
+		t.Errorf("got %d %s", got.Status, got.Body)
+	}
+	if got := s.Get(t, "/go/"+long[len("/go/"):]).Status; got != 302 {
+		t.Errorf("a path of 8 KiB gets %d", got)
+	}
+	if got := s.Get(t, "/docs/"+long).Status; got != 302 {
+		t.Errorf("a longer path that begins as no template does gets %d", got)
+	}
+}
+
 func TestTemplatesInJSONAreThoseOfTheCaddyfile(t *testing.T) {
 	adapted, err := testcaddy.Adapt("http://localhost:8080 {\n shortlink {\n gh/{owner}/{path} " +
 		"https://github.com/{owner}/{+path} 301\n }\n}")

@@ -15,6 +15,7 @@ type arena struct {
 	claimed *atomic.Bool
 	// lost is room, in bytes, that was left to branches which this arena does not go on from.
 	lost int
+	full bool // a record has found no room
 }
 
 // ref is where a record begins. It holds the chunk's number and the offset in it, in units of
@@ -34,11 +35,12 @@ func (a *arena) bytes(at ref) []byte {
 	return chunk[(at&(1<<offsetBits-1))*recordAlign:]
 }
 
-// add copies a record into the arena. It reports false when the arena is full.
-func (a *arena) add(encoded []byte) (ref, bool) {
+// add copies a record into the arena. It returns 0 where the arena is full.
+func (a *arena) add(encoded []byte) ref {
 	chunk := a.chunkFor(len(encoded))
 	if chunk < 0 {
-		return 0, false
+		a.full = true
+		return 0
 	}
 	b := a.chunks[chunk]
 	at := ref(chunk<<offsetBits | len(b)/recordAlign)
@@ -47,7 +49,7 @@ func (a *arena) add(encoded []byte) (ref, bool) {
 		b = append(b, 0)
 	}
 	a.chunks[chunk] = b
-	return at, true
+	return at
 }
 
 // chunkFor returns the number of a chunk with room for n bytes, or -1. A record that is larger than
@@ -86,7 +88,9 @@ const minBranchChunk = 4 << 10
 // branch returns an arena that holds the same, for records of its own behind that. It may write
 // into the last chunk if it is the first that asks.
 func (a *arena) branch() arena {
-	b := arena{slices.Clone(a.chunks), true, new(atomic.Bool), a.lost}
+	b := arena{
+		chunks: slices.Clone(a.chunks), isBranch: true, claimed: new(atomic.Bool), lost: a.lost,
+	}
 	if last := len(b.chunks) - 1; last >= 0 && !a.claimed.CompareAndSwap(false, true) {
 		used := b.chunks[last]
 		b.chunks[last] = slices.Clip(used)
@@ -95,8 +99,12 @@ func (a *arena) branch() arena {
 	return b
 }
 
-// trim gives back what the last chunk has not used.
+// trim frees the memory of the last chunk that is not used. That of a branch has room for the next
+// one.
 func (a *arena) trim() {
+	if a.isBranch {
+		return
+	}
 	if last := len(a.chunks) - 1; last >= 0 {
 		used := a.chunks[last]
 		a.chunks[last] = append(make([]byte, 0, len(used)), used...)

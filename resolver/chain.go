@@ -141,32 +141,30 @@ func (e *chainEnd) status(own int) int {
 
 // follow follows a chain that has led to where the stepper is, to its end.
 func (s *stepper) follow(chain chainEnd) chainEnd {
-	loop := loopFinder{at: strings.Clone(s.at.text)}
+	loop := loopFinder{at: strings.Clone(s.at)}
 	var appended prepended
 	for {
 		switch {
-		case chain.hops > s.opts.maxRedirects || s.work.isSpent():
+		case chain.hops > s.limits.hops:
 			return chainEnd{state: endTooManyRedirects}
 		case appended.length() > maxDestination:
 			return chainEnd{state: endRefused, refusal: ErrTooLong}
 		}
 		next, ok := s.step(&chain)
 		switch {
-		case s.work.isSpent():
-			return chainEnd{state: endTooManyRedirects}
-		case !ok || next.outcome != "":
-			chain.base, chain.appended = strings.Clone(s.at.text), appended.String()
-			chain.endAt(next.outcome)
-			return chain
 		case next.err != nil:
 			return chainEnd{state: endRefused, refusal: next.err}
+		case !ok || next.outcome != "":
+			chain.base, chain.appended = strings.Clone(s.at), appended.String()
+			chain.endAt(next.outcome)
+			return chain
 		}
 		appended.prepend(next.remaining)
 		if chain.add(&next); !next.internal {
 			chain.appended = appended.String()
 			return chain
 		}
-		if cycle := loop.closes(next.key, s.at.text); cycle != nil {
+		if cycle := loop.closes(next.key, s.at); cycle != nil {
 			return chainEnd{state: endLoop, cycle: cycle}
 		}
 	}

@@ -1,15 +1,34 @@
 package resolver
 
 import (
-	"math"
+	"fmt"
 	"slices"
-	"strconv"
 )
 
-// findChainEnds works out what every internal redirect comes to. Each rule is visited once.
-func (c *Compiler) findChainEnds() {
+// chainCompiler finds the end of the chain of every internal redirect, and makes the records of
+// their rules.
+type chainCompiler struct {
+	*compiled
+	errs    *errorList
+	records *recordWriter
+	// made are long queries and fragments of chains, by what they are made of.
+	made map[embedded]queryAndFragment
+}
+
+// chainCompiler returns a compiler of the chains of c.
+func (c *Compiler) chainCompiler() *chainCompiler {
+	return &chainCompiler{
+		compiled: c.compiled, errs: &c.errs, records: &c.records,
+	}
+}
+
+// findChainEnds works out what every internal redirect comes to.
+func (c *Compiler) findChainEnds() { c.chainCompiler().findEnds() }
+
+// findEnds visits each rule once.
+func (c *chainCompiler) findEnds() {
 	var chain []int
-	for i, this := range c.internalInOrder() {
+	for i, this := range c.table.internalRules.inOrder() {
 		c.opts.pauseAfter(i)
 		if this.state == endUnknown {
 			chain = c.followChain(chain[:0], i)
@@ -19,16 +38,16 @@ func (c *Compiler) findChainEnds() {
 
 // followChain follows the chain from rule i until its end is known, and then goes back. The stack
 // of rules is kept in chain, whose memory is used again.
-func (c *Compiler) followChain(chain []int, i int) []int {
+func (c *chainCompiler) followChain(chain []int, i int) []int {
 	for {
 		chain = append(chain, i)
 		this := i
-		c.table.internalRules.at(this).state = endBeingFound
+		c.table.internalRules.all.at(this).state = endBeingFound
 		var ends bool
 		if i, ends = c.nextInChain(this); ends {
 			break
 		}
-		rules := &c.table.internalRules
+		rules := &c.table.internalRules.all
 		if state := rules.at(i).state; state == endBeingFound {
 			c.closeLoop(chain, i)
 			break
@@ -37,7 +56,7 @@ func (c *Compiler) followChain(chain []int, i int) []int {
 			break
 		}
 	}
-	rules := &c.table.internalRules
+	rules := &c.table.internalRules.all
 	for at := len(chain) - 2; at >= 0; at-- {
 		if this := rules.at(chain[at]); this.state == endBeingFound {
 			c.setEnd(this, c.endBefore(this, rules.at(chain[at+1])))
@@ -48,13 +67,15 @@ func (c *Compiler) followChain(chain []int, i int) []int {
 
 // nextInChain returns the rule with an internal redirect that follows rule i. Where none does, it
 // settles what rule i comes to.
-func (c *Compiler) nextInChain(i int) (next int, ends bool) {
-	this := c.table.internalRules.at(i)
-	path := splitPath{text: this.value.path}
-	found := lookUp(&c.table, c.templates, &path, unlimitedWork())
+func (c *chainCompiler) nextInChain(i int) (next int, ends bool) {
+	this := c.table.internalRules.all.at(i)
+	found := lookUp(&c.table, c.templates, this.value.path)
 	this.remaining = found.literal.remaining
 	switch {
-	case found.template.rule != nil:
+	case found.isSpent():
+		c.setEnd(this, chainEnd{state: endTooManyRedirects})
+		return 0, true
+	case found.isTemplate():
 		c.setEnd(this, c.endBehindTemplate(this))
 		return 0, true
 	case found.literal.ref&internalRef == 0:
@@ -66,9 +87,9 @@ func (c *Compiler) nextInChain(i int) (next int, ends bool) {
 
 // endBehindTemplate is what a rule comes to whose value matches a template. From there on each
 // value has an end of its own.
-func (c *Compiler) endBehindTemplate(this *internalRule) chainEnd {
-	first := c.stepOf(this)
-	end := c.follow(this.rule, this.value.path, c.newChain(&first), math.MaxInt64)
+func (c *chainCompiler) endBehindTemplate(this *internalRule) chainEnd {
+	first := c.opts.stepOf(this)
+	end := c.follow(this.rule, this.value.path, c.opts.newChain(&first), c.opts.literalLimits())
 	if end.failed() {
 		end.inCycle = end.cycle != nil && slices.Contains(end.cycle.Cycle, this.rule.Key)
 		return end
@@ -77,24 +98,24 @@ func (c *Compiler) endBehindTemplate(this *internalRule) chainEnd {
 }
 
 // newChain returns a chain of one step, to which the rules that are yet to be compiled may lead.
-func (c *Compiler) newChain(first *step) chainEnd {
+func (o *options) newChain(first *step) chainEnd {
 	chain := newChain(first)
-	chain.anyMode = c.opts.modes
+	chain.anyMode = o.modes
 	return chain
 }
 
 // stepOf is the step that a rule is, of whose key nothing remains.
-func (c *Compiler) stepOf(this *internalRule) step {
+func (o *options) stepOf(this *internalRule) step {
 	return step{
-		key: this.rule.Key, status: c.opts.statusOf(this.rule), mode: this.rule.Query, internal: true,
+		key: this.rule.Key, status: o.statusOf(this.rule), mode: this.rule.Query, internal: true,
 		query: this.value.query, fragment: this.value.fragment,
 	}
 }
 
 // lastEnd is what a rule comes to whose value no internal redirect follows: an absolute
 // destination, an outcome, or nothing.
-func (c *Compiler) lastEnd(this *internalRule, found *match) chainEnd {
-	end := c.unmatchedEnd(this)
+func (c *chainCompiler) lastEnd(this *internalRule, found *match) chainEnd {
+	end := c.opts.unmatchedEnd(this)
 	end.appended = this.remaining
 	if found.isNone() {
 		return c.limited(end, this)
@@ -110,8 +131,8 @@ func (c *Compiler) lastEnd(this *internalRule, found *match) chainEnd {
 }
 
 // endBefore is what a rule comes to whose value another internal redirect follows.
-func (c *Compiler) endBefore(this, next *internalRule) chainEnd {
-	end := c.endOf(next)
+func (c *chainCompiler) endBefore(this, next *internalRule) chainEnd {
+	end := c.opts.endOf(next)
 	if end.failed() {
 		// Nothing of it is needed any more, and what is appended would grow without bounds.
 		return chainEnd{state: end.state, cycle: end.cycle, refusal: end.refusal}
@@ -123,18 +144,18 @@ func (c *Compiler) endBefore(this, next *internalRule) chainEnd {
 	if end.state != endGone {
 		end.appended += this.remaining
 	}
-	first := c.stepOf(this)
+	first := c.opts.stepOf(this)
 	end.precede(&first)
 	return c.limited(end, this)
 }
 
 // limited applies the limits to what a rule comes to.
-func (c *Compiler) limited(end chainEnd, this *internalRule) chainEnd {
+func (c *chainCompiler) limited(end chainEnd, this *internalRule) chainEnd {
 	switch {
 	case end.hops > c.opts.maxRedirects:
 		end.state = endTooManyRedirects
 	case len(end.base)+len(end.appended) > maxDestination:
-		c.fail(this.rule, ErrInvalidValue, "the chain appends so much that its destination is "+
+		c.errs.fail(this.rule, ErrInvalidValue, "the chain appends so much that its destination is "+
 			"longer than 65535 bytes; lead the rule elsewhere")
 		end.state = endTooManyRedirects
 	}
@@ -143,37 +164,69 @@ func (c *Compiler) limited(end chainEnd, this *internalRule) chainEnd {
 
 // closeLoop settles the rules of a loop. It begins at rule first, where the last rule of the chain
 // leads.
-func (c *Compiler) closeLoop(chain []int, first int) {
+func (c *chainCompiler) closeLoop(chain []int, first int) {
 	start := len(chain) - 1
 	for chain[start] != first {
 		start--
 	}
 	loop := &LoopError{}
 	for _, i := range chain[start:] {
-		loop.Cycle = append(loop.Cycle, c.table.internalRules.at(i).rule.Key)
+		loop.Cycle = append(loop.Cycle, c.table.internalRules.all.at(i).rule.Key)
 	}
 	for _, i := range chain[start:] {
 		end := chainEnd{state: endLoop, cycle: loop, inCycle: true}
-		c.setEnd(c.table.internalRules.at(i), end)
+		c.setEnd(c.table.internalRules.all.at(i), end)
 	}
 }
 
-// follow follows the chain of a rule through templates, with as much work as it may take. It begins
-// at the path that the rule leads to. The chains of all rules have a budget together, so that
-// compiling costs what the rules are worth: those beyond it are errors.
-func (c *Compiler) follow(rule Rule, at string, chain chainEnd, most int64) chainEnd {
-	left := c.mostWork() - c.worked
-	s := stepper{
-		opts: &c.opts, table: &c.table, templates: c.templates, merger: &c.merger,
-		work: work{left: min(left, most)}, at: splitPath{text: at},
+// follow follows the chain of a rule through templates, within limits. It begins at the path that
+// the rule leads to.
+func (c *chainCompiler) follow(rule Rule, at string, chain chainEnd, limits chainLimits) chainEnd {
+	if !c.derive(rule, len(at)) {
+		return chainEnd{state: endTooManyRedirects}
 	}
-	before := s.work.left
+	s := c.stepper(at, limits)
 	end := s.follow(chain)
-	c.worked += before - s.work.left
-	if s.work.isSpent() && before == left {
-		c.fail(rule, ErrTooLarge, "the chains of templates up to this rule take too much work for "+
-			"rules of "+strconv.Itoa(c.written)+
-			" bytes; lead the rule to a URL, or make its chain shorter")
+	if !c.derive(rule, s.made+s.effort) {
+		return chainEnd{state: endTooManyRedirects}
 	}
 	return end
+}
+
+// endOf returns what a rule comes to.
+func (o *options) endOf(this *internalRule) chainEnd {
+	if this.end != nil {
+		return *this.end
+	}
+	return o.unmatchedEnd(this)
+}
+
+// unmatchedEnd is what a rule comes to whose value no key matches.
+func (o *options) unmatchedEnd(this *internalRule) chainEnd {
+	first := o.stepOf(this)
+	end := o.newChain(&first)
+	end.base = this.value.path
+	return end
+}
+
+// setEnd settles what a rule comes to. That of most rules follows from the rule, and is not kept.
+func (c *chainCompiler) setEnd(this *internalRule, end chainEnd) {
+	this.state, this.end = end.state, nil
+	if end.state != endUnmatched || end != c.opts.unmatchedEnd(this) {
+		kept := end
+		this.end = &kept
+	}
+}
+
+// derive counts text that a chain makes of a rule. It reports false, with an error, when all chains
+// together have made too much of what is written: compiling costs what the rules are worth.
+func (c *chainCompiler) derive(rule Rule, bytes int) bool {
+	c.derived += bytes
+	if c.derived <= c.mostDerived() {
+		return true
+	}
+	c.errs.fail(rule, ErrTooLarge, fmt.Sprintf("the chains up to this rule make %d bytes of "+
+		"paths and destinations out of rules of %d; lead the rule to a URL, or make its chain shorter",
+		c.derived, c.written))
+	return false
 }

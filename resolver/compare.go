@@ -2,7 +2,6 @@ package resolver
 
 import (
 	"cmp"
-	"iter"
 	"slices"
 )
 
@@ -33,7 +32,7 @@ func Compare(before, after *Ruleset, most int) Difference {
 			c.changed.add(rule)
 		}
 	})
-	if before.literals() > after.literals()-c.added.count { // else there is nothing to look for
+	if before.table.rules > after.table.rules-c.added.count { // else there is nothing to look for
 		before.eachEntry(func(at ref) {
 			if after.entryOf(before.table.key(at)) == 0 {
 				c.removed.add(before.rule(at))
@@ -42,9 +41,6 @@ func Compare(before, after *Ruleset, most int) Difference {
 	}
 	return c.difference(before, after)
 }
-
-// literals is how many rules without variables serve.
-func (rs *Ruleset) literals() int { return rs.rules - len(rs.templates.all()) }
 
 // changedKeys are the keys without variables that two rulesets differ in.
 type changedKeys struct{ added, removed, changed firstKeys }
@@ -70,35 +66,6 @@ func (c *changedKeys) difference(before, after *Ruleset) Difference {
 		Added: c.added.count, Removed: c.removed.count, Changed: c.changed.count,
 		FirstAdded: c.added.names(), FirstRemoved: c.removed.names(), FirstChanged: c.changed.names(),
 	}
-}
-
-// eachEntry calls do with the entries of all rules in the table, and pauses.
-func (rs *Ruleset) eachEntry(do func(ref)) {
-	for _, at := range rs.entries() {
-		do(at)
-	}
-}
-
-// entries gives the numbers and the entries of all rules in the table, and pauses.
-func (rs *Ruleset) entries() iter.Seq2[int, ref] {
-	return func(yield func(int, ref) bool) {
-		fetched := -1
-		for n, s := range rs.table.entries(&rs.opts) {
-			if page := n >> pageBits; page != fetched {
-				rs.table.fetch(rs.table.slots.all[page])
-				fetched = page
-			}
-			if !yield(n, s.ref()) {
-				return
-			}
-		}
-	}
-}
-
-// entryOf returns the entry of a canonical key, or 0.
-func (rs *Ruleset) entryOf(key string) ref {
-	entry, _ := rs.find(key)
-	return entry.ref()
 }
 
 func sameContent(a, b Rule) bool {

@@ -114,7 +114,7 @@ func TestAComparisonWithNoRulesetAddsEverything(t *testing.T) {
 func TestCompilingAndComparingPauseAllTheWay(t *testing.T) {
 	pauses := 0
 	pause := func() { pauses++ }
-	c, err := NewCompiler(Options{Pause: pause})
+	c, err := NewCompiler(Options{Pause: pause, Digest: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestCompilingAndComparingPauseAllTheWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, work := range []func(){func() {}, func() { rs.makeDigest() },
+	for _, work := range []func(){func() {}, func() { rs.compiler().sumRules() },
 		func() { rs.Destinations()(func(int, Destination) bool { return true }) },
 		func() { Compare(rs, rs, 1) },
 		func() { rs.RulesOf(0)(func(Rule) bool { return true }) }} {

@@ -6,27 +6,31 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// concerns tell which keys chains may depend on: those that may match a path that a rule leads to.
-// It is a set of hashes without their values, so that it may also name a key that nothing depends
-// on.
+// concerns is a Bloom filter of the keys that chains depend on. A change of any other key leaves
+// the chains of all other rules as they are.
+//
+// These are the keys at and above each path that an internal redirect leads to, as one of them is,
+// or would be, the longest that matches it. The filter has one bit for the hash of each. It misses
+// none of them, and may have others, whose bits are the same.
 type concerns struct {
-	all  bool // any key
-	bits []uint64
-	seed uint64
+	hasAll bool // what chains through templates depend on is not looked for
+	bits   []uint64
+	seed   uint64
 }
 
 // findConcerns finds out which keys the chains depend on.
-func (c *Compiler) findConcerns() *concerns {
-	x := &concerns{seed: c.table.seed, all: c.templates != nil}
-	if x.all {
-		return x
+func (c *Compiler) findConcerns() {
+	x := &concerns{seed: c.table.seed, hasAll: c.templates != nil}
+	c.chains.concerns = x
+	if x.hasAll {
+		return
 	}
 	n := 0
-	for _, this := range c.internalInOrder() {
+	for _, this := range c.table.internalRules.inOrder() {
 		n += strings.Count(this.value.path, "/")
 	}
 	if n == 0 {
-		return x
+		return
 	}
 	const perHash, least, most = 16, 1 << 10, 1 << 23 // bits
 	size := least
@@ -34,14 +38,13 @@ func (c *Compiler) findConcerns() *concerns {
 		size *= 2
 	}
 	x.bits = make([]uint64, size/64)
-	for i, this := range c.internalInOrder() {
+	for i, this := range c.table.internalRules.inOrder() {
 		c.opts.pauseAfter(i)
 		// Each key has its own view of a path with a malformed triplet.
-		x.all = x.all || weburl.MalformedTriplet(this.value.path) >= 0
+		x.hasAll = x.hasAll || weburl.MalformedTriplet(this.value.path) >= 0
 		c.key = c.opts.appendKey(c.key[:0], this.value.path[1:])
 		x.addAbove(text(c.key))
 	}
-	return x
 }
 
 // addAbove adds a path and all keys above it.
@@ -61,8 +64,8 @@ func (x *concerns) bit(hash uint64) (word int, bit uint64) {
 
 // hasKey reports whether a chain may depend on a key.
 func (x *concerns) hasKey(key string) bool {
-	if x.all || len(x.bits) == 0 {
-		return x.all
+	if x.hasAll || len(x.bits) == 0 {
+		return x.hasAll
 	}
 	hash, _ := keyHash(x.seed, key)
 	word, bit := x.bit(hash)

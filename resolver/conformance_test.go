@@ -73,6 +73,7 @@ var kindsOfError = map[string]error{
 	"duplicate key":               ErrDuplicateKey,
 	"too many internal redirects": ErrTooManyRedirects,
 	"unsafe path":                 ErrUnsafePath,
+	"the path is too long":        ErrPathTooLong,
 }
 
 func TestEveryConformanceVectorHolds(t *testing.T) {

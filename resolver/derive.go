@@ -6,10 +6,29 @@ import (
 	"slices"
 )
 
-// derivation makes a ruleset of another one and of changes. What they do not concern, both share:
+// RuleChange sets or removes a rule of a source.
+type RuleChange struct {
+	// Source is the n-th that [Compiler.NextSource] began, or 0 for what came before.
+	Source int
+	// Key is that of the rule which is removed, in any spelling. One that is set has its own.
+	Key string
+	// Rule is the key's rule from now on, nil for none.
+	Rule *Rule
+}
+
+// rule returns the rule that is set, or one with the key of that which is removed.
+func (c *RuleChange) rule() Rule {
+	if c.Rule == nil {
+		return Rule{Key: c.Key}
+	}
+	return *c.Rule
+}
+
+// derivation makes a ruleset from another one and a list of changes. Both share what did not
+// change:
 //
-//	changes -> keys, each with the rules that sources have for it -> slots and records
-//	        -> chains, if one may lead elsewhere -> digest, difference
+//	changes -> keys, each with the rules that sources have for it -> the stages of compiling
+//	        -> difference
 //
 //	           slots, in pages           records, in an arena
 //	before -> | p0 | p1 | p2 |          | chunk | chunk |
@@ -19,23 +38,16 @@ type derivation struct {
 	before *Ruleset
 	// changes are the last ones of each key; literal are the canonical keys of those without
 	// variables, in their order.
-	changes     map[keyOfSource]*RuleChange
-	literal     []string
-	inTemplates bool // some are of rules with variables
-	lastRank    int  // of the sources that they are of
+	changes  map[keyOfSource]*RuleChange
+	literal  []string
+	lastRank int // of the sources that they are of
 
-	// c compiles what is new into a branch of the table.
+	// c compiles what is new. It begins from the ruleset before.
 	c *Compiler
 	// old and now are the rules that serve for a key, as far as it has changed.
 	old, now map[string]Rule
-	touched  map[int]bool // the slots of these keys
-	gone     int          // bytes of records that nothing refers to any more
-	taken    int          // slots that are not empty
-	followed bool         // chains have been followed again
-	next     *Ruleset     // what has been derived
-	isAnew   bool         // all rules have been compiled for it
-	// ownsShadowed tells that the rules that are shadowed may be changed.
-	ownsShadowed bool
+	next     *Ruleset // what has been derived
+	isAnew   bool     // all rules have been compiled for it
 }
 
 // derive makes the ruleset.
@@ -43,8 +55,8 @@ func (d *derivation) derive(changes []RuleChange) (*Ruleset, Difference, error) 
 	d.begin()
 	d.collapse(changes)
 	d.check()
-	if len(d.c.errs) > 0 {
-		return nil, Difference{}, d.ruleErrors()
+	if d.c.errs.count > 0 {
+		return nil, Difference{}, sortByPlace(d.c.errs.inOrder())
 	}
 	if !d.before.opts.noLines || !d.hasRoom() {
 		return d.compileAnew()
@@ -52,39 +64,30 @@ func (d *derivation) derive(changes []RuleChange) (*Ruleset, Difference, error) 
 	for _, key := range d.literal {
 		d.changeKey(key)
 	}
-	if d.inTemplates {
+	if d.c.changed&scopeTemplates != 0 {
 		d.changeTemplates()
 	}
-	if d.followed = d.concernsChains(); d.followed {
-		d.c.resetChains()
+	if d.concernsChains() {
+		d.c.changed |= scopeChains
 	}
-	err := d.checkRules()
-	if err == nil && d.followed {
-		d.follow()
-		err = d.checkRules()
-	}
-	switch {
-	case d.c.full:
+	next, err := d.c.Compile()
+	if d.c.table.arena.full {
 		return d.compileAnew()
-	case err != nil:
+	}
+	if errs, is := err.(RuleErrors); is {
+		err = sortByPlace(errs)
+	}
+	if err != nil {
 		return nil, Difference{}, err
 	}
-	next := d.ruleset()
 	return next, d.difference(next), nil
 }
 
 // begin makes a compiler that goes on where that of the ruleset before has ended.
 func (d *derivation) begin() {
-	before := d.before
-	d.c = &Compiler{
-		opts: before.opts, table: before.table.branch(), templates: before.templates,
-		sources: numberedOf(before.sources), shadowed: before.shadowed,
-		concerns: before.concerns, atSite: before.atSite,
-		failures: before.failures, templateFailures: before.templateFailures,
-		extent: before.extent,
-	}
+	d.c = d.before.compiler()
+	d.c.changed = scopeRules
 	d.old, d.now = map[string]Rule{}, map[string]Rule{}
-	d.touched, d.taken = map[int]bool{}, before.taken
 }
 
 // collapse leaves the last change of each key.
@@ -99,7 +102,7 @@ func (d *derivation) collapse(changes []RuleChange) {
 		d.lastRank = max(d.lastRank, key.rank)
 		switch {
 		case IsTemplate(written):
-			d.inTemplates = true
+			d.c.changed |= scopeTemplates
 		case !known[key.key]:
 			known[key.key] = true
 			d.literal = append(d.literal, key.key)
@@ -107,17 +110,8 @@ func (d *derivation) collapse(changes []RuleChange) {
 	}
 }
 
-// checkRules returns what is wrong with the rules, or with all of them together.
-func (d *derivation) checkRules() error {
-	if len(d.c.errs) > 0 {
-		return d.ruleErrors()
-	}
-	return d.c.checkSize()
-}
-
-// ruleErrors returns what is wrong with the rules, in the order of their places.
-func (d *derivation) ruleErrors() RuleErrors {
-	errs := d.c.ruleErrors()
+// sortByPlace puts errors in the order of their places.
+func sortByPlace(errs RuleErrors) RuleErrors {
 	slices.SortStableFunc(errs, func(a, b *RuleError) int {
 		return cmp.Or(cmp.Compare(a.Position.Source, b.Position.Source),
 			comparePlaces(a.Position, b.Position))
@@ -132,10 +126,10 @@ func (d *derivation) check() {
 		switch {
 		case change.Rule == nil:
 		case IsTemplate(change.Rule.Key):
-			d.c.checkTemplate(*change.Rule)
+			d.c.check().checkTemplate(*change.Rule)
 		default:
 			value, err := parseValue(change.Rule.Value)
-			d.c.check(*change.Rule, value, err)
+			d.c.check().checkLiteral(*change.Rule, value, err)
 		}
 	}
 }
@@ -148,19 +142,11 @@ func (d *derivation) inOrder() []*RuleChange {
 	})
 }
 
-// rule returns the rule that is set, or one with the key of that which is removed.
-func (c *RuleChange) rule() Rule {
-	if c.Rule == nil {
-		return Rule{Key: c.Key}
-	}
-	return *c.Rule
-}
-
 // hasRoom reports whether the table can take the new keys, and whether this is cheaper than to
 // compile all.
 func (d *derivation) hasRoom() bool {
-	slots := d.before.table.slots.n
-	return d.taken+len(d.literal) < slots-slots/8 && len(d.literal) <= d.before.rules/2+64
+	before := &d.before.table
+	return before.hasRoom(len(d.literal)) && len(d.literal) <= d.before.Len()/2+64
 }
 
 // changeKey changes the rules of a key without variables.
@@ -170,20 +156,19 @@ func (d *derivation) changeKey(key string) {
 	now := d.rulesNow(key, was)
 	d.count(was, now)
 	d.shadow(key, was, now)
-	var serving *rankedRule
+	isNew := true
 	if len(now) > 0 {
-		serving = &now[0]
-		d.now[key] = d.c.opts.placed(serving.rule)
+		d.now[key] = d.c.opts.placed(now[0].rule)
 	}
 	if entry != 0 {
 		d.old[key] = was[0].rule
-		if serving != nil && was[0].rank == serving.rank && was[0].rule == d.now[key] {
-			return
-		}
-		d.remove(entry, at)
+		isNew = len(now) == 0 || was[0].rank != now[0].rank || was[0].rule != d.now[key]
 	}
-	if serving != nil {
-		d.serve(key, *serving)
+	if entry != 0 && isNew {
+		d.remove(was[0].rule, at)
+	}
+	if len(now) > 0 && isNew {
+		d.serve(key, now[0])
 	}
 }
 
@@ -193,11 +178,11 @@ func (d *derivation) rulesBefore(key string, entry slot) (rules []rankedRule) {
 		return nil
 	}
 	rules = append(rules, rankedRule{d.before.rankAt(entry.ref()), d.before.rule(entry.ref())})
-	if len(d.before.shadowed) == 0 {
+	if len(d.before.shadowed.all) == 0 {
 		return rules
 	}
 	for rank := rules[0].rank + 1; rank <= d.before.lastRank(); rank++ {
-		if rule, is := d.before.shadowed[keyOfSource{rank, key}]; is {
+		if rule, is := d.before.shadowed.all[keyOfSource{rank, key}]; is {
 			rules = append(rules, rankedRule{rank, rule})
 		}
 	}
@@ -234,59 +219,111 @@ func (d *derivation) count(was, now []rankedRule) {
 
 // shadow keeps the rules of a key that do not serve.
 func (d *derivation) shadow(key string, was, now []rankedRule) {
-	if len(was) > 1 || len(now) > 1 {
-		d.ownShadowed()
-	}
 	for _, r := range was[min(1, len(was)):] {
-		delete(d.c.shadowed, keyOfSource{r.rank, key})
+		d.c.shadowed.forget(keyOfSource{r.rank, key})
 	}
 	for _, r := range now[min(1, len(now)):] {
-		d.c.keepShadowed(keyOfSource{r.rank, key}, d.c.opts.placed(r.rule))
+		d.c.shadowed.keep(keyOfSource{r.rank, key}, d.c.opts.placed(r.rule))
 		d.c.sources.number(source{r.rule.Position.Source, r.rank})
 	}
 }
 
-// ownShadowed lets the rules that are shadowed change.
-func (d *derivation) ownShadowed() {
-	if !d.ownsShadowed {
-		d.c.shadowed, d.ownsShadowed = maps.Clone(d.c.shadowed), true
+// remove removes a rule that has served from its slot.
+func (d *derivation) remove(rule Rule, at int) {
+	d.c.table.remove(at)
+	if d.c.opts.digest {
+		d.c.digest.literals.remove(rule)
 	}
 }
 
-// remove takes a rule out of its slot, which stays that of the key.
-func (d *derivation) remove(entry slot, at int) {
-	d.touched[at] = true
-	d.gone += d.c.table.recordSize(entry.ref())
-	d.c.table.forgetKey(d.c.table.key(entry.ref()))
-	d.c.table.slots.set(at, entry|slotRemoved)
-}
-
-// serve compiles a rule and puts it into the slot of its key.
+// serve adds a rule that has not served.
 func (d *derivation) serve(key string, r rankedRule) {
 	c := d.c
 	c.rank, c.key = r.rank, append(c.key[:0], key...)
 	value, _ := parseValue(r.rule.Value)
-	from := c.sources.number(source{r.rule.Position.Source, r.rank})
-	made := c.newRecord(r.rule, value, from)
-	c.addLiteral(r.rule, value, &made)
-	added := c.added.at(c.added.n - 1)
-	at, _ := c.table.insert(added.hash, added.slot)
-	if d.before.table.slots.at(at) == 0 {
-		d.taken++
+	c.addLiteral(r.rule, value)
+	if c.opts.digest {
+		c.digest.literals.add(r.rule)
 	}
-	if ref := added.slot.ref(); ref&internalRef != 0 {
-		c.internal(ref).slot = int32(at)
-	}
-	d.touched[at] = true
 }
 
 // compileAnew compiles all rules with the changes made.
 func (d *derivation) compileAnew() (*Ruleset, Difference, error) {
-	next, err := d.before.compileWith(d)
+	next, err := d.compileAll()
 	if err != nil {
 		return nil, Difference{}, err
 	}
 	difference := Compare(d.before, next, namedKeys)
 	d.next, d.isAnew, difference.derived = next, true, d
 	return next, difference, nil
+}
+
+// changeTemplates makes the rules with variables anew: what one of them is worth depends on the
+// others.
+func (d *derivation) changeTemplates() {
+	c := d.c
+	for i, t := range d.before.templates.each() {
+		c.uncount(t.rule)
+		c.extent.compiled -= templateSize(t.rule)
+		d.keepTemplate(t.rule, t.rank, d.before.templates.key(i))
+	}
+	for key, rule := range d.before.shadowed.all {
+		if IsTemplate(key.key) {
+			c.uncount(rule)
+			c.shadowed.forget(key)
+			c.extent.compiled -= templateSize(rule)
+			d.keepTemplate(rule, key.rank, key.key)
+		}
+	}
+	for _, change := range d.inOrder() {
+		if change.Rule != nil && IsTemplate(change.Rule.Key) {
+			d.addTemplate(*change.Rule, change.Source)
+		}
+	}
+}
+
+// keepTemplate adds a rule as it was, unless it changes.
+func (d *derivation) keepTemplate(rule Rule, rank int, key string) {
+	if d.changes[keyOfSource{rank, key}] == nil {
+		d.addTemplate(rule, rank)
+	}
+}
+
+func (d *derivation) addTemplate(rule Rule, rank int) {
+	d.c.rank = rank
+	d.c.count(rule)
+	d.c.templateCompiler().add(rule)
+}
+
+// concernsChains reports whether a chain may lead elsewhere.
+func (d *derivation) concernsChains() bool {
+	before := d.before
+	for _, key := range d.literal {
+		if isInternal(d.old[key].Value) || isInternal(d.now[key].Value) || before.chains.concerns.hasKey(key) {
+			return true
+		}
+	}
+	return d.c.changed&scopeTemplates != 0 || d.c.isExceeded() || before.opts.modes != (d.c.modal > 0)
+}
+
+// compileAll compiles the rules of the ruleset before with the changes made.
+func (d *derivation) compileAll() (*Ruleset, error) {
+	rs := d.before
+	c := newCompiler(rs.opts)
+	c.opts.noLines, c.opts.given.NoLines = true, true
+	changes := d.inOrder()
+	for rank := range max(rs.lastRank(), d.lastRank) + 1 {
+		c.rank = rank
+		for rule := range rs.RulesOf(rank) {
+			if d.changes[keyOfSource{rank, rs.opts.canonicalKey(rule.Key)}] == nil {
+				c.Add(rule)
+			}
+		}
+		for ; len(changes) > 0 && changes[0].Source == rank; changes = changes[1:] {
+			if rule := changes[0].Rule; rule != nil {
+				c.Add(*rule)
+			}
+		}
+	}
+	return c.Compile()
 }

@@ -44,9 +44,21 @@ func (rs *Ruleset) AppendDestination(dst []byte, req *Request) ([]byte, Result) 
 	return end, result
 }
 
+// Resolve resolves a Request URL. An invalid URL is an error of type [*weburl.ParseError] in the
+// result.
+func (rs *Ruleset) Resolve(requestURL string) Result {
+	req, err := ParseRequest(requestURL)
+	if err != nil {
+		return Result{Outcome: Failed, Err: err}
+	}
+	destination, result := rs.AppendDestination(nil, &req)
+	result.Destination = string(destination)
+	return result
+}
+
 // resultWithout makes the result of a redirect that of a rule without a destination. A request that
 // passes at once is not looked at (R14).
-func (rs *Ruleset) resultWithout(rule *record, remaining string, redirect Result) Result {
+func (c *compiled) resultWithout(rule *record, remaining string, redirect Result) Result {
 	var memory [128]byte
 	switch {
 	case rule.base == PassValue:
@@ -57,13 +69,13 @@ func (rs *Ruleset) resultWithout(rule *record, remaining string, redirect Result
 		redirect.Outcome, redirect.Status = Gone, 0
 		return redirect
 	}
-	return redirect.failed(rs.failures[rule.failure()])
+	return redirect.failed(c.chains.failures[rule.failure()])
 }
 
 // appendDestination is the construction phase (3.4). It returns where the fragment begins. The
 // error is ErrNoOrigin where the request's origin is needed and there is none (R2), or ErrTooLong
 // (R10).
-func (rs *Ruleset) appendDestination(dst []byte, rule *record, remaining string, req *Request) (
+func (c *compiled) appendDestination(dst []byte, rule *record, remaining string, req *Request) (
 	end []byte, fragment int, err error) {
 	start, ok := len(dst), true
 	if rule.flags.has(requestOrigin) {
@@ -77,7 +89,7 @@ func (rs *Ruleset) appendDestination(dst []byte, rule *record, remaining string,
 	} else if remaining != "" {
 		dst = appendAtSeam(dst, remaining)
 	}
-	dst = rs.opts.appendQuery(dst, &rs.merger, rule.mode, rule.query, req.Target.Search)
+	dst = c.opts.appendQuery(dst, c.merger, rule.mode, rule.query, req.Target.Search)
 	fragment = len(dst)
 	if req.Target.Hash != "" {
 		dst = append(dst, req.Target.Hash...)

@@ -25,9 +25,10 @@ func (rs *Ruleset) Destinations() iter.Seq2[int, Destination] {
 				return
 			}
 		}
-		for i, t := range rs.templates.all() {
+		for i := range rs.templates.len() {
 			rs.opts.pauseAfter(i)
-			if d, ok := t.destination(); ok && !yield(rs.table.slots.n+t.number, d) {
+			number := rs.table.slots.n + int(rs.templates.entries[i].number)
+			if d, ok := rs.templates.destination(i); ok && !yield(number, d) {
 				return
 			}
 		}
@@ -37,8 +38,8 @@ func (rs *Ruleset) Destinations() iter.Seq2[int, Destination] {
 // DestinationOf returns the destination of the rule that has a number, if it has one.
 func (rs *Ruleset) DestinationOf(number int) (d Destination, ok bool) {
 	if number >= rs.table.slots.n {
-		if t := rs.template(number); t != nil {
-			return t.destination()
+		if i, ok := rs.template(number); ok {
+			return rs.templates.destination(i)
 		}
 		return d, false
 	}
@@ -58,9 +59,11 @@ func (r *record) destination() Destination {
 	}
 }
 
-func (t *templateRule) destination() (d Destination, ok bool) {
-	d = Destination{Key: t.Key(), Exact: t.rule.Exact, Unlisted: t.rule.Unlisted}
-	return d, t.value.outcome == ""
+// destination returns the destination of the i-th template, if it has one.
+func (x *templateIndex) destination(i int) (d Destination, ok bool) {
+	flags := x.header(i).flags()
+	d = Destination{Key: x.key(i), Exact: flags.has(exactKey), Unlisted: flags.has(unlisted)}
+	return d, !flags.has(noDestination)
 }
 
 // PauseAfter pauses as the options say, if it is time to after somebody's n-th look at a rule.

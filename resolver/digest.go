@@ -13,24 +13,44 @@ import (
 // "" where the options do not ask for [Options.Digest]. Content is the rules that serve, as they
 // are written, in any order and position, and the options under which they were compiled. A digest
 // tells contents apart; it is no signature.
-func (rs *Ruleset) Digest() string { return rs.digest }
+func (rs *Ruleset) Digest() string { return rs.digest.hex }
 
-// makeDigest makes the digest.
-func (rs *Ruleset) makeDigest() string {
-	rs.sum = rulesSum{}
-	rs.eachEntry(func(at ref) { rs.sum.add(rs.rule(at)) })
-	for _, t := range rs.templates.all() {
-		rs.sum.add(t.rule)
-	}
-	return rs.digestOfSum()
+// digest is the digest of rules, and the sums that it is made of: of the rules without variables,
+// from which a change takes what it replaces, and of the templates.
+type digest struct {
+	literals, templates rulesSum
+	hex                 string
 }
 
-// digestOfSum makes the digest of the sum over all rules.
-func (rs *Ruleset) digestOfSum() string {
+// sumRules adds up all rules without variables.
+func (c *Compiler) sumRules() {
+	if c.opts.digest {
+		c.eachEntry(func(at ref) { c.digest.literals.add(c.rule(at)) })
+	}
+}
+
+// sumTemplates adds up all templates.
+func (c *Compiler) sumTemplates() {
+	c.digest.templates = rulesSum{}
+	if !c.opts.digest {
+		return
+	}
+	for _, t := range c.templates.each() {
+		c.digest.templates.add(t.rule)
+	}
+}
+
+// makeDigest makes the digest of the sums.
+func (c *Compiler) makeDigest() {
+	if !c.opts.digest {
+		return
+	}
+	sum := c.digest.literals
+	sum.addSum(&c.digest.templates)
 	whole := sha256.New()
-	fmt.Fprintf(whole, "%s\n%d\n", rs.opts.content, rs.rules)
-	whole.Write(rs.sum.bytes())
-	return hex.EncodeToString(whole.Sum(nil))
+	fmt.Fprintf(whole, "%s\n%d\n", c.opts.content, c.table.rules+c.templates.len())
+	whole.Write(sum.bytes())
+	c.digest.hex = hex.EncodeToString(whole.Sum(nil))
 }
 
 // appendContent appends what a rule says, each part behind its length.
@@ -55,9 +75,17 @@ type rulesSum [4]uint64
 
 func (s *rulesSum) add(rule Rule) {
 	digest := contentDigest(&rule)
+	var sum rulesSum
+	for i := range sum {
+		sum[i] = binary.LittleEndian.Uint64(digest[8*i:])
+	}
+	s.addSum(&sum)
+}
+
+func (s *rulesSum) addSum(other *rulesSum) {
 	var carry uint64
 	for i := range s {
-		s[i], carry = bits.Add64(s[i], binary.LittleEndian.Uint64(digest[8*i:]), carry)
+		s[i], carry = bits.Add64(s[i], other[i], carry)
 	}
 }
 

@@ -1,6 +1,8 @@
 package resolver
 
 import (
+	"bytes"
+	"encoding/json"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/weburl"
@@ -123,7 +125,7 @@ func (rs *Ruleset) Explain(req Request) Explanation {
 	if result.Outcome == Pass {
 		e.Destination = string(appendURL(nil, &req, req.asked()))
 	}
-	rs.explainParts(&e, &req)
+	e.explainParts(&rs.opts, &req)
 	return e
 }
 
@@ -141,22 +143,22 @@ func (rs *Ruleset) walk(pathname string) []Step {
 	type state struct{ key, value string }
 	var steps []Step
 	seen := map[state]bool{}
-	s := rs.stepper(splitPath{text: pathname}, work{left: requestWork})
+	s := rs.stepper(pathname, rs.opts.templateLimits())
 	var chain chainEnd
 	for {
-		s.spare, s.memory = expansion{}, nil // as steps keep parts of their paths
-		from := s.at.text
+		s.spare, s.memory = nil, nil // as steps keep parts of their paths
+		from := s.at
 		next, ok := s.step(&chain)
-		if !ok {
+		if !ok || s.matched.isNone() {
 			return steps
 		}
 		this := rs.describe(from, &s.matched)
-		if steps = append(steps, this); len(steps) == 1 && s.matched.template.rule == nil {
-			s.work = *unlimitedWork() // as the chains of literal keys are worked out before
+		if steps = append(steps, this); len(steps) == 1 && !s.matched.isTemplate() {
+			s.limits = rs.opts.literalLimits()
 		}
 		again := state{this.Rule.Key, this.Value}
-		isLast := !next.internal || seen[again] || len(steps) > rs.opts.maxRedirects
-		if isLast || next.err != nil || len(s.at.text) > maxDestination {
+		isLast := !next.internal || seen[again] || len(steps) > s.limits.hops
+		if isLast || next.err != nil || len(s.at) > maxDestination {
 			return steps
 		}
 		seen[again] = true
@@ -165,20 +167,20 @@ func (rs *Ruleset) walk(pathname string) []Step {
 }
 
 // describe returns the step that a match is, with the rule, and its value with captures.
-func (rs *Ruleset) describe(pathname string, m *match) Step {
-	if m.template.rule == nil {
-		rule := rs.rule(m.literal.ref)
+func (c *compiled) describe(pathname string, m *match) Step {
+	if !m.isTemplate() {
+		rule := c.rule(m.literal.ref)
 		return Step{
 			Pathname: pathname, Rule: rule, Value: rule.Value, Remaining: m.literal.remaining,
 		}
 	}
-	t := m.template.rule
+	t := c.templates.template(int(m.template.rule) - 1)
 	step := Step{
 		Pathname: pathname, Rule: t.rule, Value: t.value.textOf(m.template.captures),
 		Remaining: m.template.remaining,
 	}
 	for slot, name := range t.names {
-		step.Captures = append(step.Captures, Capture{name, m.template.captures[slot].text})
+		step.Captures = append(step.Captures, Capture{name, m.template.captures[slot]})
 	}
 	return step
 }
@@ -187,8 +189,8 @@ func (rs *Ruleset) describe(pathname string, m *match) Step {
 func (s *Step) next() internalValue { return newInternalValue(s.Value) }
 
 // explainParts says where the parts of the destination come from.
-func (rs *Ruleset) explainParts(e *Explanation, req *Request) {
-	parts := rs.partsOf(e.Walk)
+func (e *Explanation) explainParts(o *options, req *Request) {
+	parts := o.partsOf(e.Walk)
 	e.Origin = parts.origin
 	for _, step := range e.Walk {
 		if !isOutcome(step.Value) { // else the path stays whole
@@ -198,7 +200,7 @@ func (rs *Ruleset) explainParts(e *Explanation, req *Request) {
 	given := Given{Value: req.Target.Hash, From: Source{Kind: FromRequest}}
 	e.Fragment = explainFragment(given, parts.fragment, parts.destinationFragment)
 	e.Query = e.Walk[0].Rule.Query
-	rs.explainQuery(e, parts, req.Target.Search)
+	e.explainQuery(o, parts, req.Target.Search)
 }
 
 // parts are what the rules of a walk give to a destination.
@@ -211,9 +213,9 @@ type parts struct {
 
 // partsOf collects what the values of a walk hold: of embedded queries and fragments the first
 // ones, as 3.3.2 does.
-func (rs *Ruleset) partsOf(walk []Step) parts {
+func (o *options) partsOf(walk []Step) parts {
 	p := parts{origin: Source{Kind: FromRequest}}
-	if rs.opts.origin != "" {
+	if o.origin != "" {
 		p.origin.Kind = FromOption
 	}
 	for i := range walk {
@@ -258,8 +260,8 @@ func explainFragment(byPrecedence ...Given) Fragment {
 }
 
 // explainQuery combines the queries pair by pair (3.4.2), and keeps what gives way.
-func (rs *Ruleset) explainQuery(e *Explanation, p parts, search string) {
-	mode := rs.opts.queryOf(e.Query)
+func (e *Explanation) explainQuery(o *options, p parts, search string) {
+	mode := o.queryOf(e.Query)
 	if mode == queryOwn {
 		e.explainOwnQuery(p, search)
 		return
@@ -273,7 +275,7 @@ func (rs *Ruleset) explainQuery(e *Explanation, p parts, search string) {
 	if mode == QueryIgnore {
 		e.drop(request.parameters())
 	} else {
-		own.combine(request, rs.opts.protected)
+		own.combine(request, o.protected)
 	}
 	e.Parameters = own.parameters
 }
@@ -382,4 +384,32 @@ func (q *explainedQuery) findFrom(n int, name string) int {
 		}
 	}
 	return -1
+}
+
+// MarshalJSON returns the step, and of its rule what names that.
+func (s Step) MarshalJSON() ([]byte, error) {
+	captures := map[string]string{}
+	for _, capture := range s.Captures {
+		captures[capture.Name] = capture.Raw
+	}
+	return marshal(struct {
+		Pathname  string            `json:"pathname"`
+		Key       string            `json:"key"`
+		Value     string            `json:"value"`
+		Captures  map[string]string `json:"captures,omitempty"`
+		Remaining string            `json:"remaining,omitempty"`
+		Position  string            `json:"position,omitempty"`
+		Note      string            `json:"note,omitempty"`
+	}{
+		s.Pathname, s.Rule.Key, s.Value, captures, s.Remaining, s.Rule.Position.String(), s.Rule.Note,
+	})
+}
+
+// marshal leaves it to the encoder of what a value is a part of whether to escape for HTML.
+func marshal(value any) ([]byte, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(value)
+	return out.Bytes(), err
 }

@@ -3,9 +3,6 @@ package resolver
 import (
 	"iter"
 	"slices"
-	"strings"
-
-	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
 // internalRule is a rule with an internal redirect, as it is kept until the ruleset is compiled.
@@ -22,244 +19,78 @@ type internalRule struct {
 	end       *chainEnd // nil where no key matches the value, so that it is [newChain]'s
 }
 
-func (c *Compiler) internal(at ref) *internalRule {
-	return c.table.internalRules.at(int(at &^ internalRef))
+// internalRules are the rules with internal redirects until the ruleset is compiled, and the
+// indexes of those that serve, in the order of [options.compareRules]: what chains lead to does not
+// depend on the order in which rules came.
+type internalRules struct {
+	all   pieces[internalRule]
+	order []int32
 }
 
-// internalInOrder gives the rules with internal redirects that serve, with their indexes, in the
-// order of [options.compareRules]: what chains lead to does not depend on the order in which rules
-// came.
-func (c *Compiler) internalInOrder() iter.Seq2[int, *internalRule] {
+// add adds a rule, and returns what stands for it in the table.
+func (r *internalRules) add(rule internalRule) ref {
+	r.all.add(rule)
+	return internalRef | ref(r.all.n-1)
+}
+
+// inOrder gives the rules that serve, with their indexes.
+func (r *internalRules) inOrder() iter.Seq2[int, *internalRule] {
 	return func(yield func(int, *internalRule) bool) {
-		for _, i := range c.inOrder {
-			if !yield(int(i), c.table.internalRules.at(int(i))) {
+		for _, i := range r.order {
+			if !yield(int(i), r.all.at(int(i))) {
 				return
 			}
 		}
 	}
 }
 
-// orderInternalRules finds that order.
-func (c *Compiler) orderInternalRules() {
-	rules := &c.table.internalRules
-	c.inOrder = make([]int32, 0, rules.n)
-	for i, this := range rules.each() {
+// sort finds the order.
+func (r *internalRules) sort(compare func(a, b *internalRule) int) {
+	r.order = make([]int32, 0, r.all.n)
+	for i, this := range r.all.each() {
 		if this.slot != shadowed {
-			c.inOrder = append(c.inOrder, int32(i))
+			r.order = append(r.order, int32(i))
 		}
 	}
-	compare := func(i, j int32) int {
-		a, b := rules.at(int(i)), rules.at(int(j))
-		return c.opts.compareRules(a.rule, c.rankOfSource(a.source), b.rule, c.rankOfSource(b.source))
-	}
-	if !slices.IsSortedFunc(c.inOrder, compare) { // they mostly come so
-		slices.SortFunc(c.inOrder, compare)
+	byRule := func(i, j int32) int { return compare(r.all.at(int(i)), r.all.at(int(j))) }
+	if !slices.IsSortedFunc(r.order, byRule) { // they mostly come so
+		slices.SortFunc(r.order, byRule)
 	}
 }
 
-// endOf returns what a rule comes to.
-func (c *Compiler) endOf(this *internalRule) chainEnd {
-	if this.end != nil {
-		return *this.end
+// gatherInternalRules takes in the rules with internal redirects that the ruleset before had and
+// that did not change, and puts all in order.
+func (c *Compiler) gatherInternalRules() {
+	c.opts.modes = c.modal > 0
+	c.resetChains()
+	for _, slot := range c.chains.internal {
+		c.gatherInternalRule(slot)
 	}
-	return c.unmatchedEnd(this)
-}
-
-// unmatchedEnd is what a rule comes to whose value no key matches.
-func (c *Compiler) unmatchedEnd(this *internalRule) chainEnd {
-	first := c.stepOf(this)
-	end := c.newChain(&first)
-	end.base = this.value.path
-	return end
-}
-
-// setEnd settles what a rule comes to. That of most rules follows from the rule, and is not kept.
-func (c *Compiler) setEnd(this *internalRule, end chainEnd) {
-	this.state, this.end = end.state, nil
-	if end.state != endUnmatched || end != c.unmatchedEnd(this) {
-		kept := end
-		this.end = &kept
+	c.table.internalRules.sort(func(a, b *internalRule) int {
+		return c.opts.compareRules(
+			a.rule, c.rankOfSource(a.source), b.rule, c.rankOfSource(b.source))
+	})
+	c.chains.internal = nil
+	for _, this := range c.table.internalRules.inOrder() {
+		c.chains.internal = append(c.chains.internal, this.slot)
 	}
 }
 
-// storeInternalRules compiles the rules with internal redirects.
-func (c *Compiler) storeInternalRules() {
-	failures := newFailures(c.failures)
-	for i, this := range c.internalInOrder() {
-		c.opts.pauseAfter(i)
-		r := c.internalRecord(this, failures)
-		if r.flags.has(requestOrigin) {
-			c.atSite.add(this.rule)
-		}
-		at := this.old
-		isKept := at != 0 && c.isRecord(at, &r)
-		if c.share(&r); !isKept {
-			at = c.store(&r)
-		}
-		if this.old != 0 && at != this.old {
-			c.replaced += c.table.recordSize(this.old)
-		}
-		slot := int(this.slot)
-		c.table.slots.set(slot, c.table.slots.at(slot).withRef(at))
-	}
-	c.failures = failures.all
-}
-
-// isRecord reports whether a record is the one of an entry, but for where its rule stands. It lets
-// it share what that shares.
-func (c *Compiler) isRecord(at ref, r *record) bool {
-	var old record
-	old.decode(&c.table.arena, c.table.arena.bytes(at))
-	shared := old.shared
-	old.shared, old.flags = r.shared, old.flags&^longParts
-	old.position.line, old.position.column = r.position.line, r.position.column
-	if old != *r {
-		return false
-	}
-	r.shared = shared
-	return true
-}
-
-// failures are the errors that rules answer with. Equal ones have one number.
-type failures struct {
-	all     []error
-	numbers map[string]int // by what they say
-}
-
-// newFailures returns failures that go on behind others.
-func newFailures(before []error) *failures {
-	f := &failures{slices.Clip(before), map[string]int{}}
-	for i, err := range before {
-		f.numbers[failureText(err)] = i
-	}
-	return f
-}
-
-func failureText(err error) string {
-	if loop, is := err.(*LoopError); is {
-		return "\x00" + strings.Join(loop.Cycle, "\x00")
-	}
-	return err.Error()
-}
-
-// number returns the number of an error.
-func (f *failures) number(err error) int {
-	text := failureText(err)
-	n, known := f.numbers[text]
-	if !known {
-		n = len(f.all)
-		f.all, f.numbers[text] = append(f.all, err), n
-	}
-	return n
-}
-
-// internalRecord returns the record of a rule with an internal redirect, whose chain is known.
-func (c *Compiler) internalRecord(this *internalRule, failures *failures) record {
-	end := c.endOf(this)
-	r := record{
-		key:       this.key,
-		hops:      uint8(min(end.hops, MaxRedirects)),
-		ownStatus: this.rule.Status,
-		mode:      this.rule.Query,
-	}
-	switch {
-	case end.failed():
-		r.setFailure(failures.number(end.err()))
-	case end.state == endGone:
-		r.setOutcome(GoneValue)
-	case end.appended == "" || c.derive(this.rule, len(end.base)+len(end.appended)):
-		c.opts.setBase(&r, &end)
-		c.setQueryAndFragment(&r, this)
-		r.status = end.status(c.opts.statusOf(this.rule))
-	}
-	r.describe(this.rule, this.source)
-	return r
-}
-
-// embedded is what of a chain query and fragment of its destination are made of, and the mode that
-// the query is made in.
-type embedded struct {
-	search, query, fragment string
-	mode, searchMode        QueryMode
-}
-
-// changesSearch reports whether the query is another than the search.
-func (e *embedded) changesSearch() bool {
-	return e.query != "" || e.search != "" && e.mode != e.searchMode
-}
-
-// embedded returns what query and fragment of a chain's destination are made of.
-func (e *chainEnd) embedded(o *options) embedded {
-	query := strings.TrimPrefix(e.query, "?")
-	mode := o.queryOf(e.mode)
-	if mode == queryOwn {
-		query = e.lastQuery
-	}
-	return embedded{e.search, query, e.fragment, mode, e.searchMode}
-}
-
-// queryAndFragment are what is made of it.
-type queryAndFragment struct{ query, fragment string }
-
-// setQueryAndFragment fills in the destination's query and fragment. Long ones are made once for
-// all chains that have the same.
-func (c *Compiler) setQueryAndFragment(r *record, this *internalRule) {
-	end := c.endOf(this)
-	from := end.embedded(&c.opts)
-	if made, known := c.made[from]; known {
-		r.query, r.fragment = made.query, made.fragment
+// gatherInternalRule takes in the rule of a slot, unless it has changed since.
+func (c *Compiler) gatherInternalRule(slot int32) {
+	entry := c.table.slots.at(int(slot))
+	if !entry.hasRule() || entry.ref()&internalRef != 0 {
 		return
 	}
-	if from.fragment == "" && !from.changesSearch() {
-		c.opts.setQueryAndFragment(r, &end, &c.merger)
+	var r record
+	r.decode(&c.table.arena, c.table.arena.bytes(entry.ref()))
+	rule := c.rule(entry.ref())
+	if !isInternal(rule.Value) {
 		return
 	}
-	length := len(from.search) + len(from.query) + len(from.fragment)
-	if !c.derive(this.rule, length) {
-		return
-	}
-	c.opts.setQueryAndFragment(r, &end, &c.merger)
-	if length >= longPart {
-		if c.made == nil {
-			c.made = map[embedded]queryAndFragment{}
-		}
-		c.made[from] = queryAndFragment{r.query, r.fragment}
-	}
-}
-
-// destinationOf fills in the destination that a chain ends at.
-func (o *options) destinationOf(r *record, end *chainEnd, m *weburl.Merger) {
-	o.setBase(r, end)
-	o.setQueryAndFragment(r, end, m)
-}
-
-// setBase fills in origin and path.
-func (o *options) setBase(r *record, end *chainEnd) {
-	r.base = end.base
-	if end.state == endUnmatched {
-		r.base = o.origin + end.base
-	}
-	if end.state == endUnmatched && o.origin == "" {
-		r.flags |= requestOrigin
-	}
-	if end.appended != "" {
-		r.flags |= joined
-		r.base = string(appendAtSeam([]byte(r.base), end.appended))
-	}
-}
-
-func (o *options) setQueryAndFragment(r *record, end *chainEnd, m *weburl.Merger) {
-	from := end.embedded(o)
-	if r.query = from.search; from.changesSearch() {
-		r.query = string(from.mode.appendConstantQuery(nil, m, from.search, from.query))
-	}
-	r.fragment = end.destinationFragment
-	if end.fragment != "" {
-		r.fragment = encodedFragment(end.fragment)
-	}
-}
-
-// encodedFragment spells a fragment as R12 has it. It begins with "#".
-func encodedFragment(written string) string {
-	return string(weburl.AppendEncoded([]byte("#"), written[1:], weburl.FragmentSet))
+	this := c.table.internalRules.add(internalRule{
+		rule: rule, key: r.key, value: newInternalValue(rule.Value), source: r.position.source,
+		slot: slot, old: entry.ref(),
+	})
+	c.table.slots.set(int(slot), entry.withRef(this))
 }

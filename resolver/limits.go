@@ -1,13 +1,19 @@
 package resolver
 
 import (
+	"errors"
 	"fmt"
+	"strconv"
 	"unicode/utf8"
 )
 
 // limits.go counts what the limits are about. It is counted in the same way whether rules are
 // compiled, in whatever order, or derived from others: an edit is refused if the rules with it
 // could not be compiled.
+
+// ErrTooLarge is the error of rules that take too much memory when they are compiled. That is more
+// than [Options.MaxSize] says, or than 8 GiB.
+var ErrTooLarge = errors.New("the rules are too large")
 
 // extent is how much rules are together.
 type extent struct {
@@ -17,10 +23,9 @@ type extent struct {
 	// compiled is what the rules take by themselves when they are compiled, in bytes, and chained what
 	// their chains add to that.
 	compiled, chained int
-	// derived is how many bytes of text chains have made, worked the work that they took through
-	// templates.
+	// derived is how many bytes of text chains have made. What it takes to find templates on their
+	// way is counted, too.
 	derived int
-	worked  int64
 }
 
 // count counts what a rule says.
@@ -65,7 +70,7 @@ func (e *extent) size() int64 {
 }
 
 // resetChains forgets what has been counted of chains.
-func (e *extent) resetChains() { e.chained, e.derived, e.worked = 0, 0, 0 }
+func (e *extent) resetChains() { e.chained, e.derived = 0, 0 }
 
 // What chains may make of rules in bytes, always and as a multiple of what is written.
 const derivedAlways, derivedTimes = 16 << 20, 64
@@ -73,38 +78,27 @@ const derivedAlways, derivedTimes = 16 << 20, 64
 // mostDerived is how many bytes chains may make.
 func (e *extent) mostDerived() int { return derivedAlways + derivedTimes*e.written }
 
-// freeTemplateChains is how many chains through templates are followed, whatever is written.
-const freeTemplateChains = 2000
-
-// mostWork is the work that chains may take through templates.
-func (e *extent) mostWork() int64 {
-	const always, times int64 = freeTemplateChains * requestWork, requestWork / 200
-	return always + times*int64(e.written)
-}
-
 // isExceeded reports whether the chains that have been followed are too much for what is written.
-func (e *extent) isExceeded() bool {
-	return e.derived > e.mostDerived() || e.worked > e.mostWork()
-}
-
-// derive counts text that a chain makes of a rule. It reports false, with an error, when all chains
-// together have made too much of what is written: compiling costs what the rules are worth.
-func (c *Compiler) derive(rule Rule, bytes int) bool {
-	c.derived += bytes
-	if c.derived <= c.mostDerived() {
-		return true
-	}
-	c.fail(rule, ErrTooLarge, fmt.Sprintf("the chains up to this rule make destinations of %d "+
-		"bytes out of rules of %d; lead the rule to a URL, or shorten what the chain appends",
-		c.derived, c.written))
-	return false
-}
+func (e *extent) isExceeded() bool { return e.derived > e.mostDerived() }
 
 // checkSize returns the error of rules that take too much memory, nil for others.
-func (c *Compiler) checkSize() error {
-	if !c.full && c.size() <= c.opts.maxSize {
+func (c *compiled) checkSize() error {
+	if !c.table.arena.full && c.size() <= c.opts.maxSize {
 		return nil
 	}
 	return fmt.Errorf("%w: compiled they take more than %s; allow more with max_size, or serve "+
 		"them by several handlers", ErrTooLarge, sizeText(c.opts.maxSize))
+}
+
+// sizeText returns a number of bytes, exactly, in the largest unit of which it is a multiple.
+func sizeText(bytes int64) string {
+	for _, unit := range [...]struct {
+		name  string
+		bytes int64
+	}{{"GiB", 1 << 30}, {"GB", 1e9}, {"MiB", 1 << 20}, {"MB", 1e6}, {"KiB", 1 << 10}, {"kB", 1e3}} {
+		if bytes%unit.bytes == 0 {
+			return strconv.FormatInt(bytes/unit.bytes, 10) + unit.name
+		}
+	}
+	return strconv.FormatInt(bytes, 10) + " bytes"
 }

@@ -81,16 +81,6 @@ func (t *table) reach(path string) string {
 	return path[:end]
 }
 
-// lookupWork is what it takes to look a pathname up.
-func (t *table) lookupWork(pathname string) int {
-	n := min(len(pathname), len("%XX")*t.maxLength)
-	depth := min(t.maxDepth, n)
-	if t.foldCase || strings.IndexByte(pathname[:n], '%') >= 0 {
-		return hopWork + 4*depth + textWork(n)
-	}
-	return hopWork + 4*depth + copyWork(n)
-}
-
 func (t *table) folded(path []byte) []byte {
 	if t.foldCase {
 		foldCase(path)

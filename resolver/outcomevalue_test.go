@@ -61,7 +61,7 @@ func TestAChangeToOrFromGoneIsAChangeForClients(t *testing.T) {
 		if got["a/b"] != "changed "+tt.was+" "+tt.now || got["c"] == "" || len(got) != 2 {
 			t.Errorf("%s to %s: %v", tt.before, tt.after, got)
 		}
-		if before.digest != "" || !Compare(before, after, 1).sameCounts(0, 0, 1) {
+		if before.Digest() != "" || !Compare(before, after, 1).sameCounts(0, 0, 1) {
 			t.Errorf("%+v", Compare(before, after, 1))
 		}
 	}

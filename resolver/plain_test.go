@@ -56,6 +56,17 @@ func plainResolve(requestURL string, rules []Rule, opts Options) (
 			}
 			pathname = pathname[:i]
 		}
+		inTemplates := len(taken) == 0 || strings.Contains(taken[0].Key, "{")
+		if len(taken) > 32 && inTemplates {
+			break
+		}
+		if inTemplates && len(pathname) > 8192 && plainBegins(pathname, rules, opts) {
+			failed := Result{Outcome: Failed, Err: ErrPathTooLong}
+			if len(taken) > 0 {
+				failed.Key = taken[0].Key
+			}
+			return "", failed
+		}
 		rule, remaining, captured, found := plainMatchAny(pathname, rules, opts, &effort)
 		if !effort.spend(len(pathname)) {
 			return "", Result{Outcome: Failed, Err: errGivesUp}
@@ -104,6 +115,31 @@ func plainResolve(requestURL string, rules []Rule, opts Options) (
 		pathname = rule.Value
 	}
 	return "", Result{Outcome: Failed, Key: taken[0].Key, Err: ErrTooManyRedirects}
+}
+
+// plainBegins reports whether a path begins as a template does, up to its first variable.
+func plainBegins(pathname string, rules []Rule, opts Options) bool {
+	path := strings.Split(pathname[1:], "/")
+	for _, rule := range rules {
+		for i, segment := range plainSegments(rule.Key, opts) {
+			if i == len(path) {
+				break
+			}
+			if segment.name == "" {
+				if plainKey(path[i], opts) == segment.prefix {
+					continue
+				}
+				break
+			}
+			for end := range min(3*len(segment.prefix), len(path[i])) + 1 {
+				if !plainCuts(path[i], end) && plainKey(path[i][:end], opts) == segment.prefix {
+					return true
+				}
+			}
+			break
+		}
+	}
+	return false
 }
 
 var plainDotSegment = regexp.MustCompile(`(?i)/(\.|%2e){1,2}(/|$)`)

@@ -1,10 +1,63 @@
 package resolver
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
+
+// QueryMode says how query parameters of several sources are combined.
+type QueryMode uint8
+
+const (
+	// QueryDefault is the options' mode for a rule, and QueryMerge for options.
+	QueryDefault QueryMode = iota
+	// QueryMerge is 3.4.2: URLSearchParams, set and toString (R13).
+	QueryMerge
+	// QueryPreserve keeps every piece as it is written, in the order destination, embedded,
+	// request. A piece goes when a source of higher precedence has one of the same decoded name.
+	QueryPreserve
+	// QueryIgnore drops the request's query. In options it is else QueryMerge. In a rule the last
+	// query of the chain's values takes the place of those before it, and is left as it is written.
+	QueryIgnore
+	// queryOwn is QueryIgnore of a rule.
+	queryOwn
+)
+
+var queryModeNames = [...]string{
+	QueryMerge:    "merge",
+	QueryPreserve: "preserve",
+	QueryIgnore:   "ignore",
+}
+
+// String returns the name that configuration uses: merge, preserve or ignore, "" for QueryDefault.
+func (m QueryMode) String() string {
+	if int(m) >= len(queryModeNames) {
+		return fmt.Sprintf("QueryMode(%d)", uint8(m))
+	}
+	return queryModeNames[m]
+}
+
+// MarshalText returns that name.
+func (m QueryMode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// ParseQueryMode returns the mode that name stands for: merge (also when name is empty), preserve
+// or ignore.
+func ParseQueryMode(name string) (QueryMode, error) {
+	if name == "" {
+		return QueryMerge, nil
+	}
+	if m := slices.Index(queryModeNames[:], name); m > 0 {
+		return QueryMode(m), nil
+	}
+	return QueryMerge, fmt.Errorf("query takes merge, preserve or ignore, not %q", name)
+}
+
+func (m QueryMode) isValid() bool { return int(m) < len(queryModeNames) }
+
+const queryMessage = "it is merge, preserve or ignore"
 
 // appendConstantQuery appends what destination and embedded query combine to in a mode, which no
 // request changes; neither begins with "?".

@@ -1,9 +1,6 @@
 package resolver
 
-import (
-	"encoding/binary"
-	"unsafe"
-)
+import "encoding/binary"
 
 // record is a compiled rule as it lies in the arena. It has everything that an answer needs, and
 // behind it what only explanations and listings read.
@@ -97,11 +94,6 @@ func (h header) baseLength() int     { return int(h >> 32 & 0xFFFF) }
 func (h header) queryLength() int    { return int(h >> 48 & 0xFF) }
 func (h header) fragmentLength() int { return int(h >> 56) }
 
-// headerOf returns the header of an entry's record.
-func (rs *Ruleset) headerOf(at ref) header {
-	return header(binary.LittleEndian.Uint64(rs.table.arena.bytes(at)))
-}
-
 // appendRecord appends the encoded form of r.
 func appendRecord(dst []byte, r *record) []byte {
 	if len(r.key) > 0xFF || len(r.base) > 0xFFFF || len(r.query) > 0xFF || len(r.fragment) > 0xFF ||
@@ -162,6 +154,9 @@ func appendCounted(dst []byte, part string) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(part)))
 	return append(dst, part...)
 }
+
+// headerOf returns the header of the record that b begins with.
+func headerOf(b []byte) header { return header(binary.LittleEndian.Uint64(b)) }
 
 // decodeAnswer reads what an answer needs, and returns what follows it.
 func (r *record) decodeAnswer(a *arena, b []byte) []byte {
@@ -371,9 +366,4 @@ func (r *record) rule(sources []source) Rule {
 			Column: r.position.column,
 		},
 	}
-}
-
-// text returns b, which lies in the arena and is never written again, as a string.
-func text(b []byte) string {
-	return unsafe.String(unsafe.SliceData(b), len(b))
 }

@@ -28,7 +28,7 @@ var ErrMostChanged = errors.New("most rules have changed")
 // Reread begins to read sources of a ruleset again. Those that are not read stay as they are.
 func (rs *Ruleset) Reread() *Rereading {
 	return &Rereading{
-		before: rs, source: -1, most: rs.rules/2 + 1000,
+		before: rs, source: -1, most: rs.Len()/2 + 1000,
 		seen:   make([]uint64, (rs.table.slots.n+63)/64),
 		others: map[keyOfSource]bool{},
 	}
@@ -55,7 +55,7 @@ func (r *Rereading) Add(rule Rule) {
 	}
 	var old record
 	old.decode(&r.before.table.arena, r.before.table.arena.bytes(entry.ref()))
-	from := r.before.sources[old.position.source]
+	from := r.before.sources.all[old.position.source]
 	if from.rank != r.source {
 		r.addOther(rule, string(r.key))
 		return
@@ -112,10 +112,10 @@ func (r *Rereading) end() {
 			r.change(rs.table.key(s.ref()), nil)
 		}
 	}
-	for _, t := range rs.templates.all() {
-		r.endOther(keyOfSource{rs.sources[t.source].rank, t.Key()}, t.rule)
+	for i, t := range rs.templates.each() {
+		r.endOther(keyOfSource{t.rank, rs.templates.key(i)}, t.rule)
 	}
-	for key, rule := range rs.shadowed {
+	for key, rule := range rs.shadowed.all {
 		r.endOther(key, rule)
 	}
 }

@@ -8,14 +8,14 @@ import (
 // RuleChecker finds out one by one which rules a [Compiler] without options refuses. Of a rule it
 // keeps some 30 bytes, so that it stands beside a stream of rules.
 type RuleChecker struct {
-	// compiler checks rules by themselves. None is added to it.
-	compiler *Compiler
-	seed     maphash.Seed
+	opts options
+	errs errorList // of the rule that is being checked
+	seed maphash.Seed
 	// first is where the first rule of each key stands, by the hash of the key.
 	first map[uint64]firstPlace
 	// above are the hashes of the keys that may take the destination of an internal redirect.
-	above []uint64
-	path  []byte // scratch memory
+	above     []uint64
+	key, path []byte // scratch memory
 	// written is the text of the good rules in bytes, longest that of the longest one.
 	written, longest int
 	// internal and templates are how many of them are internal redirects, and have variables.
@@ -31,25 +31,23 @@ type firstPlace struct {
 
 // NewRuleChecker returns a checker that has seen no rule.
 func NewRuleChecker() *RuleChecker {
-	compiler, err := NewCompiler(Options{})
+	opts, err := checkOptions(Options{})
 	if err != nil {
 		panic(err) // there are no options
 	}
-	return &RuleChecker{
-		compiler: compiler, seed: maphash.MakeSeed(), first: map[uint64]firstPlace{},
-	}
+	return &RuleChecker{opts: opts, seed: maphash.MakeSeed(), first: map[uint64]firstPlace{}}
 }
 
 // Check returns everything that is wrong with a rule, or nil: with the rule itself, or that its key
 // stands already. Of the good rules it remembers the key.
 func (c *RuleChecker) Check(rule Rule) RuleErrors {
-	c.compiler.errs, c.compiler.wrong = nil, 0
+	c.errs = errorList{}
 	key := c.checkAlone(rule)
-	if c.compiler.wrong == 0 {
+	if c.errs.count == 0 {
 		c.checkKey(rule, key)
 	}
-	if c.compiler.wrong > 0 {
-		return c.compiler.ruleErrors()
+	if c.errs.count > 0 {
+		return c.errs.inOrder()
 	}
 	c.count(rule)
 	return nil
@@ -57,17 +55,15 @@ func (c *RuleChecker) Check(rule Rule) RuleErrors {
 
 // checkAlone checks a rule by itself, and returns its canonical key.
 func (c *RuleChecker) checkAlone(rule Rule) (key string) {
+	check := ruleCheck{&c.opts, &c.errs}
 	if IsTemplate(rule.Key) {
-		t, _ := c.compiler.checkTemplate(rule)
-		if t != nil {
-			key = t.Key()
-		}
-		return key
+		key, _, _ := check.checkTemplate(rule)
+		return key.text
 	}
 	value, err := parseValue(rule.Value)
-	if c.compiler.check(rule, value, err) {
-		c.compiler.key = c.compiler.opts.appendKey(c.compiler.key[:0], rule.Key)
-		key = text(c.compiler.key)
+	if check.checkLiteral(rule, value, err) {
+		c.key = c.opts.appendKey(c.key[:0], rule.Key)
+		key = text(c.key)
 	}
 	if err == nil && value.internal {
 		c.noteKeysAbove(value.path.path)
@@ -93,12 +89,12 @@ func (c *RuleChecker) checkKey(rule Rule, key string) {
 		message = "the key matches the same paths as that at " + at.String() +
 			"; remove one of the two rules"
 	}
-	c.compiler.fail(rule, ErrDuplicateKey, message)
+	c.errs.fail(rule, ErrDuplicateKey, message)
 }
 
-// noteKeysAbove takes down which keys may take the path of an internal redirect.
+// noteKeysAbove stores which keys may take the path of an internal redirect.
 func (c *RuleChecker) noteKeysAbove(path string) {
-	c.path = c.compiler.opts.appendKey(c.path[:0], strings.TrimPrefix(path, "/"))
+	c.path = c.opts.appendKey(c.path[:0], strings.TrimPrefix(path, "/"))
 	key := c.path
 	var h maphash.Hash
 	h.SetSeed(c.seed)
@@ -125,18 +121,16 @@ func (c *RuleChecker) count(rule Rule) {
 }
 
 // MayFailInChains reports whether the good rules together may be an error all the same, as chains
-// make too much of them: only compiling them tells. It is rarely so.
+// make too much of them: only compiling them tells. It is rarely so. Templates that make a path much
+// longer at each redirect are not looked at.
 func (c *RuleChecker) MayFailInChains() bool {
 	leading := c.internal
 	if c.templates == 0 {
 		leading = c.countLeading()
 	}
 	made := c.longest * (min(leading, MaxRedirects) + 1) // at most, by one chain
-	switch {
-	case leading == 0:
+	if leading == 0 {
 		return false
-	case c.templates > 0 && (leading > freeTemplateChains || c.longest > longPath):
-		return true
 	}
 	return made > maxDestination || leading*made > derivedAlways+derivedTimes*c.written
 }

@@ -80,8 +80,12 @@ func TestWhatACheckerTakesCompilesUnlessChainsMakeTooMuchOfIt(t *testing.T) {
 			append(chain(2000, func(int) string { return "/end/x" }),
 				Rule{Key: "end", Value: "/" + strings.Repeat(long, 60)}), true, true,
 		},
-		"more templates than are followed in any case": {
+		"many that lead to a template": {
 			append(chain(2001, func(int) string { return "/t/x" }),
+				Rule{Key: "t/{x}", Value: "https://x.example"}), false, false,
+		},
+		"very many": {
+			append(chain(9000, func(int) string { return "/t/" + long[:50] }),
 				Rule{Key: "t/{x}", Value: "https://x.example"}), true, false,
 		},
 	} {

@@ -9,52 +9,15 @@ import (
 )
 
 // Ruleset is a compiled ruleset. It is immutable and safe for concurrent use.
-type Ruleset struct {
-	table     table
-	templates *templateIndex // nil for none
-	opts      options
-	sources   []source
-	failures  []error
-	// templateFailures are by the index of the templates.
-	templateFailures []error
-	shadowed         map[keyOfSource]Rule
-	atSite           siteEnds
-	rules            int
-	digest           string
-	sum              rulesSum // that the digest is of
-
-	// What deriving another ruleset needs; see [Compiler] for the first ones.
-	extent
-	// internal are the slots of the rules with internal redirects, in the order of compareRules.
-	internal []int32
-	concerns *concerns
-	// taken is how many slots are not empty, gone how many bytes of records nothing refers to.
-	taken, gone int
-	// templateKeys are the keys of templates by number. There may be as many as templateRoom.
-	templateKeys []string
-	templateRoom int
-	byNumber     []*templateRule
-	lineage      *lineage
-	merger       weburl.Merger
-}
+type Ruleset struct{ compiled }
 
 // Len returns the number of rules that serve; shadowed ones do not count.
-func (rs *Ruleset) Len() int { return rs.rules }
+func (rs *Ruleset) Len() int { return rs.table.rules + rs.templates.len() }
 
 // AtSite returns how many rules lead to paths of the site, and one of them. Their origin is the
 // request's, as no option names one.
-func (rs *Ruleset) AtSite() (rules int, first Rule) { return rs.atSite.rules, rs.atSite.first }
-
-// siteEnds are the rules that lead to paths of the site.
-type siteEnds struct {
-	rules int
-	first Rule
-}
-
-func (e *siteEnds) add(rule Rule) {
-	if e.rules++; e.rules == 1 {
-		e.first = rule
-	}
+func (rs *Ruleset) AtSite() (rules int, first Rule) {
+	return rs.chains.atSite.rules, rs.chains.atSite.first
 }
 
 // Size returns the bytes of memory that the ruleset's rules take.
@@ -78,7 +41,7 @@ func (rs *Ruleset) Rules() iter.Seq[Rule] {
 // of their places or, with [Options.NoLines], of their keys.
 func (rs *Ruleset) Templates() iter.Seq[Rule] {
 	return func(yield func(Rule) bool) {
-		for _, t := range rs.templates.all() {
+		for _, t := range rs.templates.each() {
 			if !yield(t.rule) {
 				return
 			}
@@ -96,24 +59,17 @@ func (rs *Ruleset) RulesOf(n int) iter.Seq[Rule] {
 				return
 			}
 		}
-		for _, t := range rs.templates.all() {
-			if rs.sources[t.source].rank == n && !yield(t.rule) {
+		for _, t := range rs.templates.each() {
+			if t.rank == n && !yield(t.rule) {
 				return
 			}
 		}
-		for key, rule := range rs.shadowed {
+		for key, rule := range rs.shadowed.all {
 			if key.rank == n && !yield(rule) {
 				return
 			}
 		}
 	}
-}
-
-// rankAt returns the place in the precedence of the source that the rule of an entry is of.
-func (rs *Ruleset) rankAt(at ref) int {
-	var r record
-	r.decode(&rs.table.arena, rs.table.arena.bytes(at))
-	return rs.sources[r.position.source].rank
 }
 
 // RulesBelow returns the rules for a key and for what lies below it, or all if key is empty. They
@@ -157,50 +113,20 @@ func (rs *Ruleset) RulesBelow(key string) iter.Seq[Rule] {
 
 // Numbers is what the numbers of rules are below, as [Result] has them: some more than there are
 // rules.
-func (rs *Ruleset) Numbers() int { return rs.table.slots.n + rs.templateRoom }
+func (rs *Ruleset) Numbers() int { return rs.table.slots.n + rs.numbers.room }
 
-// template returns the template that has a number, or nil.
-func (rs *Ruleset) template(number int) *templateRule {
-	if number -= rs.table.slots.n; number < 0 || number >= len(rs.byNumber) {
-		return nil
+// template returns the index of the template that has a number.
+func (c *compiled) template(number int) (i int, ok bool) {
+	if number -= c.table.slots.n; number < 0 || number >= len(c.numbers.templates) {
+		return 0, false
 	}
-	return rs.byNumber[number]
-}
-
-// templateRoom is how many templates more than it has a ruleset can have before others are derived
-// with other numbers.
-const templateRoom = 16
-
-// numberTemplates gives the templates the numbers that their keys have had before, and those that
-// are new the next ones.
-func (rs *Ruleset) numberTemplates(before *Ruleset) {
-	if before != nil {
-		rs.templateKeys, rs.templateRoom = slices.Clip(before.templateKeys), before.templateRoom
-		if rs.byNumber = before.byNumber; rs.templates == before.templates {
-			return
-		}
-	}
-	numbers := numberedOf(rs.templateKeys)
-	for _, t := range rs.templates.all() {
-		t.number = numbers.number(t.Key())
-	}
-	rs.templateKeys = numbers.all
-	if len(rs.templateKeys) > rs.templateRoom {
-		rs.templateKeys, rs.templateRoom = nil, 2*len(rs.templateKeys)
-		rs.lineage = new(lineage)
-		rs.numberTemplates(nil)
-		return
-	}
-	rs.byNumber = make([]*templateRule, len(rs.templateKeys))
-	for _, t := range rs.templates.all() {
-		rs.byNumber[t.number] = t
-	}
+	return int(c.numbers.templates[number]), c.numbers.templates[number] >= 0
 }
 
 // Numbered returns the rule of a number, if one has it.
 func (rs *Ruleset) Numbered(number int) (rule Rule, ok bool) {
-	if t := rs.template(number); t != nil {
-		return t.rule, true
+	if i, ok := rs.template(number); ok {
+		return rs.templates.ruleAt(i).rule, true
 	}
 	if number >= rs.table.slots.n {
 		return Rule{}, false
@@ -216,10 +142,10 @@ func (rs *Ruleset) Numbered(number int) (rule Rule, ok bool) {
 // where the rule has been removed since: the number stays that of the key. The key is in lower case
 // where the case of letters does not matter.
 func (rs *Ruleset) KeyOf(number int) string {
-	if n := number - rs.table.slots.n; n >= len(rs.templateKeys) {
+	if n := number - rs.table.slots.n; n >= len(rs.numbers.keys) {
 		return ""
 	} else if n >= 0 {
-		return rs.templateKeys[n]
+		return rs.numbers.keys[n]
 	}
 	s := rs.table.slots.at(number)
 	if s == 0 {
@@ -233,62 +159,45 @@ func (rs *Ruleset) KeyOf(number int) string {
 func (rs *Ruleset) NumberOf(key string) (number int, ok bool) {
 	canonical := rs.opts.canonicalKey(key)
 	if IsTemplate(canonical) {
-		number = slices.Index(rs.templateKeys, canonical)
+		number = slices.Index(rs.numbers.keys, canonical)
 		return rs.table.slots.n + number, number >= 0
 	}
 	return rs.table.place(canonical)
 }
 
-// find returns the entry of a canonical key, or 0, and its place.
-func (rs *Ruleset) find(key string) (entry slot, at int) {
-	at, ok := rs.table.place(key)
-	if !ok || !rs.table.slots.at(at).hasRule() {
-		return 0, at
-	}
-	return rs.table.slots.at(at), at
-}
-
-// lastRank returns the place in the precedence of the last source that a rule is of.
-func (rs *Ruleset) lastRank() (last int) {
-	for _, s := range rs.sources {
-		last = max(last, s.rank)
-	}
-	return last
-}
-
-// lineage is that of rulesets in which rules keep their numbers: all are derived from one.
-type lineage struct{ _ byte }
-
 // SharesNumbers reports whether a key has the same number in both rulesets, as in those that are
 // derived from one another. Both have as many numbers then.
-func (rs *Ruleset) SharesNumbers(other *Ruleset) bool { return rs.lineage == other.lineage }
+func (rs *Ruleset) SharesNumbers(other *Ruleset) bool {
+	return rs.numbers.lineage == other.numbers.lineage
+}
 
 // Differing gives the numbers that have another rule in a ruleset which shares them. They come in
 // no particular order, at the cost of what was derived in between. Rules that only lead elsewhere,
 // or stand elsewhere, may be among them.
 func (rs *Ruleset) Differing(other *Ruleset) iter.Seq[int] {
 	return func(yield func(int) bool) {
-		for p, page := range rs.table.slots.all {
-			old := other.table.slots.all[p]
-			if page == old {
-				continue
-			}
-			for i, s := range page {
-				if s != old[i] && !yield(p*pageLength+i) {
-					return
-				}
+		for number := range rs.table.slots.differing(&other.table.slots) {
+			if !yield(number) {
+				return
 			}
 		}
 		if rs.templates == other.templates {
 			return
 		}
 		slots := rs.table.slots.n
-		for n := range max(len(rs.byNumber), len(other.byNumber)) {
-			if rs.template(slots+n) != other.template(slots+n) && !yield(slots+n) {
+		for n := range max(len(rs.numbers.templates), len(other.numbers.templates)) {
+			if !rs.hasSameTemplate(&other.compiled, slots+n) && !yield(slots+n) {
 				return
 			}
 		}
 	}
+}
+
+// hasSameTemplate reports whether a number has the same template in another ruleset, or none.
+func (c *compiled) hasSameTemplate(other *compiled, number int) bool {
+	i, here := c.template(number)
+	j, there := other.template(number)
+	return here == there && (!here || c.templates.ruleAt(i) == other.templates.ruleAt(j))
 }
 
 // Chain returns the rules that requests for a key match, in the order in which they do. A loop is
@@ -299,10 +208,4 @@ func (rs *Ruleset) Chain(key string) []Rule {
 		chain = append(chain, step.Rule)
 	}
 	return chain
-}
-
-// rule returns the rule of an entry.
-func (rs *Ruleset) rule(at ref) Rule {
-	rule, _ := rs.table.ruleAt(at, rs.sources)
-	return rs.opts.placed(rule)
 }

@@ -85,15 +85,15 @@ func (k KeyResults) sameForClients(other KeyResults) bool {
 
 // resultsFor returns what a ruleset says to the three requests that stand for all of a key's, with
 // a query.
-func (rs *Ruleset) resultsFor(s sample, search string) KeyResults {
+func (c *compiled) resultsFor(s sample, search string) KeyResults {
 	paths := s.paths()
 	k := KeyResults{
-		Key:   rs.resultFor(paths[0], "", search),
-		Slash: rs.resultFor(paths[1], "", search),
-		Below: rs.resultFor(paths[2], "", search),
+		Key:   c.resultFor(paths[0], "", search),
+		Slash: c.resultFor(paths[1], "", search),
+		Below: c.resultFor(paths[2], "", search),
 	}
-	if s.template == nil && rs.entryOf(string(rs.opts.appendKey(nil, s.path[1:]+"/"))) != 0 {
-		k.Slash = rs.resultFor(s.path, "/", search) // as the longer key has that
+	if s.template == nil && c.entryOf(string(c.opts.appendKey(nil, s.path[1:]+"/"))) != 0 {
+		k.Slash = c.resultFor(s.path, "/", search) // as the longer key has that
 	}
 	for _, result := range [...]*Result{&k.Key, &k.Slash, &k.Below} {
 		result.Destination = s.named(result.Destination)
@@ -102,52 +102,53 @@ func (rs *Ruleset) resultsFor(s sample, search string) KeyResults {
 }
 
 // modeFor returns the query mode that the rule says which a pathname matches.
-func (rs *Ruleset) modeFor(pathname string) QueryMode {
-	p, w := splitPath{text: pathname}, work{left: requestWork}
-	switch m := lookUp(&rs.table, rs.templates, &p, &w); {
-	case m.template.rule != nil:
-		return m.template.rule.rule.Query
+func (c *compiled) modeFor(pathname string) QueryMode {
+	switch m := lookUp(&c.table, c.templates, pathname); {
+	case m.isTemplate():
+		return m.template.mode
 	case m.literal.ref != 0:
-		return rs.headerOf(m.literal.ref).mode()
+		return headerOf(c.table.arena.bytes(m.literal.ref)).mode()
 	}
 	return QueryDefault
 }
 
 // resultFor returns what the rule says to a query that a pathname matches, if something is behind
 // it. Where the origin is the request's own, the destination is a path.
-func (rs *Ruleset) resultFor(pathname, behind, search string) Result {
-	p, w := splitPath{text: pathname}, work{left: requestWork}
-	m := lookUp(&rs.table, rs.templates, &p, &w)
+func (c *compiled) resultFor(pathname, behind, search string) Result {
+	if c.templates.isTooLong(pathname) {
+		return Result{}.failed(ErrPathTooLong)
+	}
+	m := lookUp(&c.table, c.templates, pathname)
 	var r record
-	switch t := m.template.rule; {
-	case w.isSpent():
+	switch {
+	case m.isSpent():
 		return Result{}.failed(ErrTooManyRedirects)
 	case m.isNone():
 		return Result{}
-	case t != nil:
+	case m.isTemplate():
 		var err error
-		if r, err = rs.recordOf(&m.template, pathname, p.segments, &w); err != nil {
+		if r, err = c.recordOf(&m.template, m.effort, pathname); err != nil {
 			return Result{}.failed(err)
 		}
-		return rs.resultOf(r, m.template.remaining+behind, search)
+		return c.resultOf(r, m.template.remaining+behind, search)
 	}
-	if r.decodeAnswer(&rs.table.arena, m.encoded); r.flags.has(exactKey) {
+	if r.decodeAnswer(&c.table.arena, m.encoded); r.flags.has(exactKey) {
 		behind = ""
 	}
-	return rs.resultOf(r, m.literal.remaining+behind, search)
+	return c.resultOf(r, m.literal.remaining+behind, search)
 }
 
 // resultOf returns what a rule says to a request of which something remains behind the key.
-func (rs *Ruleset) resultOf(r record, remaining, search string) Result {
+func (c *compiled) resultOf(r record, remaining, search string) Result {
 	switch {
 	case r.flags.has(noDestination):
-		return rs.resultWithout(&r, remaining, Result{Hops: int(r.hops)})
+		return c.resultWithout(&r, remaining, Result{Hops: int(r.hops)})
 	case unsafePath(remaining, nil):
 		return Result{}.failed(ErrUnsafePath)
 	}
 	r.flags &^= requestOrigin
 	req := &Request{Target: weburl.Target{Search: search}}
-	destination, _, err := rs.appendDestination(nil, &r, remaining, req)
+	destination, _, err := c.appendDestination(nil, &r, remaining, req)
 	if err != nil {
 		return Result{}.failed(err)
 	}

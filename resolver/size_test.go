@@ -3,6 +3,7 @@ package resolver
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -60,7 +61,7 @@ func TestChainsThatMakeFarMoreThanIsWrittenAreErrors(t *testing.T) {
 	}
 }
 
-func TestChainsThatTakeFarMoreWorkThanIsWrittenAreErrors(t *testing.T) {
+func TestChainsThroughTemplatesThatMakeFarMoreThanIsWrittenAreErrors(t *testing.T) {
 	rules := numberedChain("g%d/{+x}", "/g%d/{+x}")
 	for i := range 13 {
 		rules[i].Value += "/{+x}"
@@ -73,6 +74,34 @@ func TestChainsThatTakeFarMoreWorkThanIsWrittenAreErrors(t *testing.T) {
 	if !ok || !errors.Is(err, ErrTooLarge) ||
 		!strings.Contains(e.Message, "make its chain shorter") {
 		t.Errorf("%.200v", err)
+	}
+}
+
+func TestATemplateTakesLittleMemory(t *testing.T) {
+	const n, most = 50_000, 400
+	compile := func() *Ruleset {
+		c := mustNewCompiler(t)
+		for i := range n {
+			c.Add(Rule{Key: fmt.Sprintf("a%d/{x}", i), Value: "https://h.example/{x}",
+				Position: Position{"links.json", i + 1, 3}})
+		}
+		rs, err := c.Compile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rs
+	}
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	rs := compile()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if each := int(after.HeapAlloc-before.HeapAlloc) / n; each > most {
+		t.Errorf("a template takes %d bytes", each)
+	}
+	if got, _ := resolve(rs, "https://go.example/a777/y"); got != "https://h.example/y" {
+		t.Errorf("got %s", got)
 	}
 }
 
@@ -132,7 +161,7 @@ func TestAMaxSizeIsReportedAsPeopleWriteIt(t *testing.T) {
 			t.Errorf("%d: got %s, want %s", size, got, want)
 		}
 	}
-	templates := []Rule{{Key: "a/{x}", Value: "/b/{x}"}}
+	templates := keysTo("/b/{x}", "a/{x}", "b/{x}", "c/{x}", "d/{x}", "e/{x}", "f/{x}")
 	_, err := Compile(templates, Options{MaxSize: 1 << 10})
 	if err == nil || !strings.Contains(err.Error(),
 		"take more than 1KiB; allow more with max_size") {

@@ -2,7 +2,10 @@ package resolver
 
 import (
 	"cmp"
+	"math"
+	"strings"
 
+	"github.com/caddy-shortlink/shortlink/uritemplate"
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
@@ -34,55 +37,91 @@ type match struct {
 	literal  literalMatch
 	encoded  []byte // the record of that rule
 	template templateMatch
+	effort   int // to find the template
 }
 
-func (m *match) isNone() bool { return m.literal.ref == 0 && m.template.rule == nil }
+func (m *match) isNone() bool     { return m.literal.ref == 0 && !m.isTemplate() }
+func (m *match) isTemplate() bool { return m.template.rule > 0 }
 
-// lookUp finds what a path matches best. Where the work is spent, the match is not to be used.
-func lookUp(t *table, templates *templateIndex, p *splitPath, w *work) (m match) {
+// isSpent reports whether it took so much effort that the search was given up. The match is not to
+// be used then.
+func (m *match) isSpent() bool { return m.effort > maxEffort }
+
+// lookUp finds what a path matches best.
+func lookUp(t *table, templates *templateIndex, path string) (m match) {
 	if t.slots.n > 0 {
-		m.literal, m.encoded = t.match(p.text)
+		m.literal, m.encoded = t.match(path)
 	}
 	if templates != nil {
-		m.template, _ = templates.matchBetter(m.literal, t, p.text, p, w)
+		m.template, m.effort, _ = templates.matchBetter(m.literal, t, path)
 	}
 	return m
 }
 
-// stepper takes the steps of 3.3 from one path to the next, with a budget of work. Compiling,
-// serving, explaining and checking share it.
+// chainLimits are what a chain may come to (R9).
+type chainLimits struct {
+	hops int
+	path int // length of a path that begins as a template does
+	// effort is what all searches for templates may take.
+	effort int
+}
+
+// MaxTemplateRedirects is how many internal redirects a chain takes that begins with a template.
+const MaxTemplateRedirects = 32
+
+// templateLimits are those of chains that begin with a template. They are followed for each request.
+func (o *options) templateLimits() chainLimits {
+	return chainLimits{min(o.maxRedirects, MaxTemplateRedirects), maxTemplatePath, maxEffort}
+}
+
+// literalLimits are those of other chains, which are followed when rules are loaded.
+func (o *options) literalLimits() chainLimits {
+	return chainLimits{o.maxRedirects, math.MaxInt, math.MaxInt}
+}
+
+// stepper takes the steps of 3.3 from one path to the next. Compiling, serving, explaining and
+// checking share it.
 type stepper struct {
 	opts      *options
 	table     *table
 	templates *templateIndex
 	merger    *weburl.Merger
-	work      work
-	at        splitPath // where it is
-	taken     int       // steps to there
-	matched   match     // of the last step
-	// spare is the memory for where it is next. memory is that of the path where it is, if that
-	// lies in any of the stepper's.
-	spare  expansion
-	memory []byte
+	limits    chainLimits
+	at        string // where it is
+	matched   match  // of the last step
+	// effort is what searches for templates took, made the length of paths on the way.
+	effort, made int
+	// memory has the path where the stepper is, spare is for the next one. places are where captures
+	// are in that.
+	memory, spare []byte
+	places        []place
 }
+
+// place is where a capture is in a text.
+type place struct{ from, to int }
 
 // stepper returns a stepper that is at a path.
-func (rs *Ruleset) stepper(at splitPath, w work) stepper {
+func (c *compiled) stepper(at string, limits chainLimits) stepper {
 	return stepper{
-		opts: &rs.opts, table: &rs.table, templates: rs.templates, merger: &rs.merger,
-		work: w, at: at,
+		opts: &c.opts, table: &c.table, templates: c.templates, merger: c.merger,
+		limits: limits, at: at,
 	}
 }
 
-// step takes the next step of a chain. It reports false where no rule matches, and where the work
-// is spent before that is known.
+// step takes the next step of a chain. It reports false where no rule matches. An error of the step
+// says why it leads nowhere.
 func (s *stepper) step(chain *chainEnd) (next step, ok bool) {
-	if s.taken > 0 {
-		s.work.isLong = len(s.at.text) > longPath
-		s.work.do(s.table.lookupWork(s.at.text))
+	if len(s.at) > s.limits.path && s.templates.isTooLong(s.at) {
+		s.matched = match{}
+		return step{err: ErrPathTooLong}, true
 	}
-	s.matched = lookUp(s.table, s.templates, &s.at, &s.work)
-	if s.work.isSpent() || s.matched.isNone() {
+	s.matched = lookUp(s.table, s.templates, s.at)
+	s.effort += s.matched.effort
+	switch {
+	case s.matched.isSpent() || s.effort > s.limits.effort:
+		s.matched = match{}
+		return step{err: ErrTooManyRedirects}, true
+	case s.matched.isNone():
 		return step{}, false
 	}
 	return s.take(&s.matched, chain), true
@@ -90,14 +129,13 @@ func (s *stepper) step(chain *chainEnd) (next step, ok bool) {
 
 // take takes the step to where a match leads.
 func (s *stepper) take(m *match, chain *chainEnd) step {
-	s.taken++
-	if m.template.rule != nil {
+	if m.isTemplate() {
 		return s.templateStep(&m.template, chain)
 	}
 	next, path := literalStep(s.opts, s.table, m, chain)
 	if next.internal {
-		s.at = splitPath{text: path, segments: s.at.segments[:0]}
-		s.work.do(textWork(len(path)))
+		s.at = path
+		s.made += len(path)
 	}
 	return next
 }
@@ -107,7 +145,7 @@ func literalStep(o *options, t *table, m *match, chain *chainEnd) (next step, pa
 	next.remaining = m.literal.remaining
 	var value internalValue
 	if m.literal.ref&internalRef != 0 { // the ruleset is not compiled yet
-		this := t.internalRules.at(int(m.literal.ref &^ internalRef))
+		this := t.internal(m.literal.ref)
 		next.key, next.status, next.internal = this.rule.Key, o.statusOf(this.rule), true
 		next.mode, value = this.rule.Query, this.value
 	} else {
@@ -134,45 +172,88 @@ func literalStep(o *options, t *table, m *match, chain *chainEnd) (next step, pa
 
 // templateStep is the step that a template is for its captures of the path where the stepper is.
 func (s *stepper) templateStep(m *templateMatch, chain *chainEnd) step {
-	v := &m.rule.value
+	v := &m.value
 	switch {
 	case v.outcome != "":
-		return step{key: m.rule.rule.Key, remaining: m.remaining, outcome: v.outcome}
+		return step{key: m.key, remaining: m.remaining, outcome: v.outcome}
 	case !v.internal:
-		s.work.do(2 * pathWork(s.at.text))
 		return s.opts.lastTemplateStep(m, s.merger, chain.queryMode(s.opts))
 	}
 	next := step{
-		key: m.rule.rule.Key, status: s.opts.statusOf(m.rule.rule), mode: m.rule.rule.Query,
-		remaining: m.remaining, internal: true,
+		key: m.key, status: m.status, mode: m.mode, remaining: m.remaining, internal: true,
 	}
-	if v.isTooLong(m.captures) {
+	switch {
+	case v.isTooLong(m.captures):
 		next.err = ErrTooLong
-		return next
-	}
-	if s.isUnsafe(m) {
+	case m.captureIsUnsafe() || !s.advance(v.base, m.captures):
 		next.err = ErrUnsafePath
-		return next
 	}
-	if s.spare.expand(v, m.captures, &s.at, s.templates, &s.work); s.spare.unsafe {
-		next.err = ErrUnsafePath
+	if next.err != nil {
 		return next
 	}
 	if chain.fragment == "" {
 		next.fragment = v.fragmentOf(m.captures)
 	}
-	s.work.do(2 * textWork(len(next.fragment)))
 	switch {
-	case !v.hasQuery:
+	case v.query == "":
 	case chain.query == "":
 		next.query = "?" + v.queryOf(m.captures)
-		s.work.do(2 * textWork(len(next.query)))
 	case chain.queryMode(s.opts) == queryOwn: // encoded only if it stays the last one
-		next.query = "?" + string(appendPieces(nil, v.query, m.captures))
-		s.work.do(textWork(len(next.query)))
+		next.query = string(appendFilled(nil, v.query, m.captures))
 	}
-	s.advance()
 	return next
+}
+
+// advance goes to a path with captures in their places. It reports false, and stays, where R14
+// refuses what captures are a part of.
+func (s *stepper) advance(path string, captures []string) (isSafe bool) {
+	made := s.spare[:0]
+	s.places = s.places[:0]
+	for slot := 0; slot >= 0; {
+		var literal string
+		var operator uritemplate.Operator
+		literal, slot, operator, path = cutPlace(path)
+		if made = append(made, literal...); slot >= 0 {
+			from := len(made)
+			made = operator.AppendRaw(made, captures[slot])
+			s.places = append(s.places, place{from, len(made)})
+		}
+	}
+	if s.spare = made; placesAreUnsafe(text(made), s.places) {
+		return false
+	}
+	s.memory, s.spare = made, s.memory
+	s.at = text(made)
+	s.made += len(made)
+	return true
+}
+
+// placesAreUnsafe is R14 for the segments of a path that captures are a part of. What captures are
+// by themselves, however they are encoded, is known to be safe.
+func placesAreUnsafe(path string, places []place) bool {
+	var memory [128]byte
+	done := 0 // where the segments end that have been looked at
+	for _, place := range places {
+		if place.to <= done {
+			continue
+		}
+		start := max(done, strings.LastIndexByte(path[:place.from], '/')+1)
+		done = len(path)
+		if slash := strings.IndexByte(path[place.to:], '/'); slash >= 0 {
+			done = place.to + slash
+		}
+		segments := path[start:done]
+		first, _ := cutBefore(segments, '/')
+		last := segments[strings.LastIndexByte(segments, '/')+1:]
+		if weburl.IsDotSegment(first) || weburl.IsDotSegment(last) {
+			return true
+		}
+		isWhole := start == place.from && done == place.to
+		if !isWhole && unsafePath(segments, memory[:0]) {
+			return true
+		}
+	}
+	return false
 }
 
 // lastTemplateStep is the step to the URL that a template leads to for its captures, with a query
@@ -180,77 +261,40 @@ func (s *stepper) templateStep(m *templateMatch, chain *chainEnd) step {
 func (o *options) lastTemplateStep(
 	m *templateMatch, merger *weburl.Merger, mode QueryMode,
 ) step {
-	v := &m.rule.value
-	last := step{
-		key: m.rule.rule.Key, status: o.statusOf(m.rule.rule), remaining: m.remaining,
-		queryMode: mode,
-	}
+	v := &m.value
+	last := step{key: m.key, status: m.status, remaining: m.remaining, queryMode: mode}
 	if v.isTooLong(m.captures) {
 		last.err = ErrTooLong
 		return last
 	}
-	path := v.pathOf(m.captures)
-	if m.isUnsafe(path) {
+	last.base = v.baseOf(m.captures)
+	if m.isUnsafe(last.base) {
 		last.err = ErrUnsafePath
 		return last
 	}
-	last.base, last.fragment = v.origin+path, v.fragmentOf(m.captures)
-	if v.hasQuery {
+	last.fragment = v.fragmentOf(m.captures)
+	if v.query != "" {
 		last.query = string(mode.appendConstantQuery(nil, merger, v.queryOf(m.captures), ""))
 	}
 	return last
 }
 
-// advance goes to the path that has been expanded.
-func (s *stepper) advance() {
-	free := expansion{text: s.memory, segments: s.at.segments}
-	s.memory = s.spare.text
-	s.at = s.spare.path()
-	s.spare = free
-}
-
-// isUnsafe is R14, for what is left of the path where the stepper is, and for captures of it.
-func (s *stepper) isUnsafe(m *templateMatch) bool {
+// captureIsUnsafe is R14 for captures, and for what is left of the path.
+func (m *templateMatch) captureIsUnsafe() bool {
 	var memory [128]byte
-	s.work.do(pathWork(m.remaining))
 	if unsafePath(m.remaining, memory[:0]) {
 		return true
 	}
-	for i := range m.captures {
-		if s.isUnsafeCapture(&m.captures[i]) {
+	for _, captured := range m.captures {
+		if unsafePath(captured, memory[:0]) {
 			return true
 		}
 	}
 	return false
 }
 
-// isUnsafeCapture is R14 for a capture of the path where the stepper is. What it finds out of a
-// part of a segment it keeps.
-func (s *stepper) isUnsafeCapture(c *capture) bool {
-	var memory [128]byte
-	switch {
-	case !c.isPart && s.at.common != 0:
-		c.count(&s.at)
-		return s.at.factsOf(c.from, c.to, isSafe, &s.work)&isSafe == 0
-	case c.isPart:
-		if c.examine(&s.at, &s.work); c.facts&(isShallow|isSafe) != 0 {
-			return false
-		}
-	}
-	s.work.do(pathWork(c.text))
-	return unsafePath(c.text, memory[:0])
-}
-
-// isUnsafe is R14, for captures, too, and for the path that they make with the text around them.
-func (m *templateMatch) isUnsafe(path string) bool {
-	var memory [128]byte
-	if unsafePath(m.remaining, memory[:0]) || hasDotSegment(path) {
-		return true
-	}
-	for i := range m.captures {
-		if unsafePath(m.captures[i].text, memory[:0]) {
-			return true
-		}
-	}
-	return !m.rule.value.unsafeText && unsafePath(path, memory[:0])
+// isUnsafe is R14 for captures, too, and for the URL that they make with the text around them.
+func (m *templateMatch) isUnsafe(base string) bool {
+	return m.captureIsUnsafe() || hasDotSegment(base) ||
+		unsafePath(base, nil) && !m.value.isUnsafeText(len(m.captures))
 }

@@ -2,6 +2,8 @@ package resolver
 
 import (
 	"iter"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -20,8 +22,8 @@ func (rs *Ruleset) Sources() int { return rs.lastRank() + 1 }
 
 // SourceOf returns the source that the rule with a number is of, as [RuleChange] has it.
 func (rs *Ruleset) SourceOf(number int) int {
-	if t := rs.template(number); t != nil {
-		return rs.sources[t.source].rank
+	if i, ok := rs.template(number); ok {
+		return rs.templates.ruleAt(i).rank
 	}
 	return rs.rankAt(rs.table.slots.at(number).ref())
 }
@@ -43,7 +45,7 @@ func (rs *Ruleset) Keys() iter.Seq2[int, string] {
 // [Options.NoLines], of their keys.
 func (rs *Ruleset) InternalRedirects() iter.Seq[int] {
 	return func(yield func(int) bool) {
-		for n, slot := range rs.internal {
+		for n, slot := range rs.chains.internal {
 			rs.opts.pauseAfter(n)
 			if !yield(int(slot)) {
 				return
@@ -57,18 +59,18 @@ func (rs *Ruleset) InternalRedirects() iter.Seq[int] {
 // with variables come last.
 func (rs *Ruleset) Failures() iter.Seq2[int, error] {
 	return func(yield func(int, error) bool) {
-		if len(rs.failures) > 0 { // else there is nothing to look for
+		if len(rs.chains.failures) > 0 { // else there is nothing to look for
 			for number := range rs.InternalRedirects() {
 				var r record
 				r.decodeAnswer(&rs.table.arena, rs.table.arena.bytes(rs.table.slots.at(number).ref()))
-				if r.isFailure() && !yield(number, rs.failures[r.failure()]) {
+				if r.isFailure() && !yield(number, rs.chains.failures[r.failure()]) {
 					return
 				}
 			}
 		}
-		for i, t := range rs.templates.all() {
-			err := rs.templateFailures[i]
-			if err != nil && !yield(rs.table.slots.n+t.number, err) {
+		for _, i := range slices.Sorted(maps.Keys(rs.chains.templateFailures)) {
+			number := rs.table.slots.n + int(rs.templates.entries[i].number)
+			if !yield(number, rs.chains.templateFailures[i]) {
 				return
 			}
 		}
@@ -86,7 +88,7 @@ type ShadowedRule struct {
 // particular order.
 func (rs *Ruleset) Shadowed() iter.Seq[ShadowedRule] {
 	return func(yield func(ShadowedRule) bool) {
-		for key, rule := range rs.shadowed {
+		for key, rule := range rs.shadowed.all {
 			by, _ := rs.NumberOf(key.key)
 			if !yield(ShadowedRule{rs.opts.placed(rule), key.rank, by}) {
 				return
@@ -98,14 +100,13 @@ func (rs *Ruleset) Shadowed() iter.Seq[ShadowedRule] {
 // Match returns the first step of 3.3 from a pathname, percent-encoded as URLs are, and the number
 // of the rule that it matches. It reports false where it matches none.
 func (rs *Ruleset) Match(pathname string) (step Step, number int, ok bool) {
-	path := splitPath{text: pathname}
-	m := lookUp(&rs.table, rs.templates, &path, unlimitedWork())
-	if m.isNone() {
+	m := lookUp(&rs.table, rs.templates, pathname)
+	if m.isNone() || m.isSpent() {
 		return Step{}, 0, false
 	}
 	number = int(m.literal.at)
-	if t := m.template.rule; t != nil {
-		number = rs.table.slots.n + t.number
+	if m.isTemplate() {
+		number = rs.table.slots.n + int(rs.templates.entries[m.template.rule-1].number)
 	}
 	return rs.describe(pathname, &m), number, true
 }
@@ -116,12 +117,11 @@ func (rs *Ruleset) MatchTemplate(pathname string) (rule Rule, ok bool) {
 	if rs.templates == nil {
 		return Rule{}, false
 	}
-	var best templateFound
-	rs.templates.search(&splitPath{text: pathname}, unlimitedWork(), &best)
-	if best.rule == nil {
+	best, _ := rs.templates.search(pathname)
+	if best.rule == 0 {
 		return Rule{}, false
 	}
-	return best.rule.rule, true
+	return rs.templates.ruleAt(int(best.rule) - 1).rule, true
 }
 
 // ResolvePath returns what requests for a pathname get. Where the origin of the destination is the
@@ -134,8 +134,8 @@ type Sample struct{ sample }
 
 // SampleOf returns the sample of the rule with a number.
 func (rs *Ruleset) SampleOf(number int) Sample {
-	if t := rs.template(number); t != nil {
-		return Sample{t.sample()}
+	if i, ok := rs.template(number); ok {
+		return Sample{rs.templates.template(i).sample()}
 	}
 	return Sample{sample{path: "/" + rs.KeyOf(number)}}
 }
@@ -160,7 +160,7 @@ func (rs *Ruleset) QueryOf(rule Rule) (written, spelled string) {
 	}
 	mode := rs.opts.queryOf(rule.Query)
 	return destination + embedded,
-		string(mode.appendConstantQuery(nil, &rs.merger, destination, embedded))
+		string(mode.appendConstantQuery(nil, rs.merger, destination, embedded))
 }
 
 // CheckKey says what is wrong with a key and what to write instead.

@@ -14,7 +14,7 @@ type table struct {
 	arena arena
 	// internalRules are the rules that refs with internalRef stand for, until the ruleset is
 	// compiled.
-	internalRules pieces[internalRule]
+	internalRules internalRules
 	slots         pages[slot]
 	seed          uint64
 	// depths has bit min(n, 63) set where there is a key of n segments, so that prefixes that no
@@ -24,8 +24,14 @@ type table struct {
 	maxLength int // of keys, in bytes
 	// lengths and depthsOf are how many keys have each length and each depth.
 	lengths, depthsOf counts
-	foldCase          bool
+	// rules is how many slots have a rule, taken how many are not empty, gone how many bytes of
+	// records nothing refers to any more.
+	rules, taken, gone int
+	foldCase           bool
 }
+
+// internalRef marks a ref that is an index into table.internalRules.
+const internalRef ref = 1 << 31
 
 // slot is an entry. It has 30 bits of the key's hash, whether the rule has been removed, whether
 // the key is exact, and a ref. 0 is an empty slot. The slot of a rule that has been removed stays
@@ -99,10 +105,15 @@ func (t *table) key(at ref) string {
 // internal redirect until the ruleset is compiled.
 func (t *table) entry(at ref) (key string, record []byte) {
 	if at&internalRef != 0 {
-		return t.internalRules.at(int(at &^ internalRef)).key, nil
+		return t.internal(at).key, nil
 	}
 	record = t.arena.bytes(at)
 	return recordKey(record), record
+}
+
+// internal returns the rule that a ref with internalRef stands for.
+func (t *table) internal(at ref) *internalRule {
+	return t.internalRules.all.at(int(at &^ internalRef))
 }
 
 // recordSize returns how many bytes the record of an entry takes.
@@ -172,9 +183,32 @@ func (t *table) insert(hash uint64, entry slot) (at int, inserted bool) {
 		}
 		break
 	}
+	t.rules++
+	if t.slots.at(at) == 0 {
+		t.taken++
+	}
 	t.slots.set(at, entry)
 	return at, true
 }
+
+// remove removes the rule of a slot, which stays that of the key.
+func (t *table) remove(at int) {
+	entry := t.slots.at(at)
+	t.rules--
+	t.gone += t.recordSize(entry.ref())
+	t.forgetKey(t.key(entry.ref()))
+	t.slots.set(at, entry|slotRemoved)
+}
+
+// isWorn reports whether a quarter of the arena is of no use any more, or the table is too full.
+func (t *table) isWorn() bool {
+	const little = 64 << 10 // bytes; of a small table With itself makes a larger one
+	return t.gone+t.arena.lost > max(t.arena.size()/4, little) ||
+		t.slots.n*slotSize > little && t.taken > t.slots.n-t.slots.n/4
+}
+
+// hasRoom reports whether the table can take more keys.
+func (t *table) hasRoom(more int) bool { return t.taken+more < t.slots.n-t.slots.n/8 }
 
 // entries gives the slots that have a rule, with their places, and pauses in between.
 func (t *table) entries(o *options) iter.Seq2[int, slot] {

@@ -1,7 +1,6 @@
 package resolver
 
 import (
-	"cmp"
 	"errors"
 	"strings"
 
@@ -12,11 +11,12 @@ import (
 // Templates are rules whose keys hold expressions. They are an extension of the draft: a pathname
 // never holds a "{", so that there such a key can never match.
 
-// templateRule is a rule whose key is a template.
+// templateRule is a rule whose key is a template, taken apart. It is made of its record where more
+// is asked for than an answer.
 type templateRule struct {
 	*pattern.Pattern
-	// segments and span are those of the pattern, for the index.
-	segments []segmentPattern
+	// segments and span are those of the pattern.
+	segments []pattern.Segment
 	span     int
 	names    []string // of the variables, by slot
 
@@ -24,25 +24,12 @@ type templateRule struct {
 	source int
 	value  templateValue
 	index  int // among those that serve, in their order
-	number int // behind those of the slots
-	// order is the rule's place among all templates. The better one comes first, among those whose
-	// matches are equally long and leave equally much of a path.
-	order int
 }
 
 // newTemplateRule returns a template without its rule and its value.
 func newTemplateRule(key templateKey, exact bool) *templateRule {
 	p := pattern.Parse(key.text, exact)
-	segments := make([]segmentPattern, len(p.Segments()))
-	for i, segment := range p.Segments() {
-		segments[i].Segment = segment
-	}
-	return &templateRule{Pattern: p, segments: segments, span: p.Span(), names: key.names}
-}
-
-// compareTemplates puts the better one of two templates first, as far as their segments decide.
-func compareTemplates(a, b *templateRule) int {
-	return cmp.Or(a.CompareSegments(b.Pattern), strings.Compare(a.Key(), b.Key()))
+	return &templateRule{Pattern: p, segments: p.Segments(), span: p.Span(), names: key.names}
 }
 
 // IsTemplate reports whether a key is a template: it has a brace, which no other key may have.

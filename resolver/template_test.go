@@ -333,6 +333,40 @@ func isAmbiguous(rs *Ruleset) bool {
 	return false
 }
 
+func TestTemplatesHaveTheLimitsThatThePlainAlgorithmHas(t *testing.T) {
+	answered := map[error]int{}
+	for seed := range uint64(600) {
+		r := rand.New(rand.NewPCG(seed, 8))
+		opts := Options{FoldCase: r.IntN(4) == 0}
+		rules := templateRules(r)
+		rules = append(rules, Rule{Key: "o/{+p}", Value: "/{+p}"})
+		rs, err := Compile(rules, opts)
+		if err != nil {
+			continue
+		}
+		first := []string{"/o", "/a", "/b", "/v1", "/%61", "/O", "/%6f", "/v%76", "/c"}[r.IntN(9)]
+		path := strings.Repeat("/o", []int{0, 30, 31, 32, 33}[r.IntN(5)]) + first
+		if r.IntN(2) == 0 {
+			unit := []string{"/a", "b", "/%61"}[r.IntN(3)]
+			path += strings.Repeat(unit, (8192-len(path)-2)/len(unit))
+			path += "xyz"[:r.IntN(4)]
+		}
+		for _, request := range []string{path, path + "b", path + "bc", path + "bcd"} {
+			sameAnswer(t, rules, opts, "https://go.example"+request)
+			_, result := resolve(rs, "https://go.example"+request)
+			answered[result.Err]++
+		}
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+	for _, err := range []error{nil, ErrPathTooLong, ErrTooManyRedirects} {
+		if answered[err] < 100 {
+			t.Errorf("%v was the error %d times", err, answered[err])
+		}
+	}
+}
+
 func TestTemplatesAnswerAsThePlainAlgorithmDoes(t *testing.T) {
 	limit := 4
 	answered := map[Outcome]int{}

@@ -1,129 +1,224 @@
 package resolver
 
 import (
+	"cmp"
+	"encoding/binary"
+	"math"
 	"slices"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 )
 
-// addTemplate checks a rule whose key is a template, and adds it.
-func (c *Compiler) addTemplate(rule Rule) {
-	t, good := c.checkTemplate(rule)
+// templateCompiler compiles the rules whose keys are templates. Of a rule it keeps the record alone:
+//
+//	rules -> records -> twins are errors, shadowed rules are left out -> the tree -> failures
+type templateCompiler struct {
+	c       *Compiler
+	records arena
+	added   []addedTemplate // in the order in which they came
+	encoded []byte          // scratch memory
+}
+
+// addedTemplate is a template that has been checked by itself.
+type addedTemplate struct {
+	at    ref
+	place int // how many rules without variables were added before it
+}
+
+// templateCompiler returns the compiler of the rules with variables.
+func (c *Compiler) templateCompiler() *templateCompiler {
+	if c.templateRules == nil {
+		c.templateRules = &templateCompiler{c: c}
+	}
+	return c.templateRules
+}
+
+// add checks a rule, and adds it.
+func (tc *templateCompiler) add(rule Rule) {
+	c := tc.c
+	key, value, good := c.check().checkTemplate(rule)
 	if !good {
 		return
 	}
-	c.compiled += templateSize(rule)
-	t.rule, t.source = rule, c.sources.number(source{rule.Position.Source, c.rank})
-	c.addedTemplates = append(c.addedTemplates, addedTemplate{t, c.added.n})
-}
-
-// checkTemplate parses a rule, and reports everything that is wrong with it by itself.
-func (c *Compiler) checkTemplate(rule Rule) (t *templateRule, good bool) {
-	before := c.wrong
-	t = c.parseTemplateRule(rule)
-	c.checkStatus(rule)
-	c.checkQueryMode(rule)
-	c.checkNote(rule)
-	return t, c.wrong == before
-}
-
-// addedTemplate is a template that has been checked by itself, with how many rules without variables
-// were added before it.
-type addedTemplate struct {
-	*templateRule
-	place int
-}
-
-// enterTemplates finds out which templates serve, in the order of [options.compareRules], and makes
-// their index.
-func (c *Compiler) enterTemplates() {
-	c.templates = nil
-	if len(c.addedTemplates) == 0 {
-		return
+	c.extent.compiled += templateSize(rule)
+	r := record{
+		key: key.text, base: value.base, query: value.query, fragment: value.fragment,
+		status: c.opts.statusOf(rule), ownStatus: rule.Status, mode: rule.Query,
 	}
-	c.dropTwins()
-	slices.SortStableFunc(c.addedTemplates, func(a, b addedTemplate) int {
-		return c.opts.compareRules(a.rule, c.rankOf(a.templateRule), b.rule, c.rankOf(b.templateRule))
-	})
-	c.templates = &templateIndex{byKey: map[string]*templateRule{}, foldCase: c.opts.foldCase}
-	for _, t := range c.addedTemplates {
-		c.enterTemplate(t, c.rankOf(t.templateRule))
+	if value.outcome != "" {
+		r.setOutcome(value.outcome)
 	}
-	c.addedTemplates = nil
-	c.templates.build()
+	r.describe(rule, c.numberOfSource(rule))
+	tc.encoded = appendRecord(tc.encoded[:0], &r)
+	at := tc.records.add(tc.encoded)
+	c.table.arena.full = c.table.arena.full || tc.records.full
+	tc.added = append(tc.added, addedTemplate{at, c.added.n})
 }
 
-// dropTwins reports the templates whose key an earlier one of their source has, and drops them.
-func (c *Compiler) dropTwins() {
-	first := map[keyOfSource]Rule{}
-	c.addedTemplates = slices.DeleteFunc(c.addedTemplates, func(t addedTemplate) bool {
-		key := keyOfSource{c.rankOf(t.templateRule), t.Key()}
-		twin, twice := first[key]
-		if twice {
-			c.failDuplicate(t.place, twin, t.rule)
-		} else {
-			first[key] = t.rule
-		}
-		return twice
-	})
-}
-
-// enterTemplate lets a template serve, unless one of an earlier source has its key.
-func (c *Compiler) enterTemplate(t addedTemplate, rank int) {
-	if c.templates.byKey[t.Key()] != nil {
-		c.keepShadowed(keyOfSource{rank, t.Key()}, t.rule)
-		return
-	}
-	t.index = len(c.templates.rules)
-	c.templates.rules = append(c.templates.rules, t.templateRule)
-	c.templates.byKey[t.Key()] = t.templateRule
-}
-
-// templateSize is about what a compiled template takes, in bytes. It counts some for each part of
-// it, and its text several times over.
+// templateSize is about what a compiled template takes, in bytes: its texts, some of them twice, and
+// its places in the index.
 func templateSize(rule Rule) int {
-	return 1024 + 8*(len(rule.Key)+len(rule.Value)) + len(rule.Note)
+	return 192 + 3*(encodedLength(rule.Key)+encodedLength(rule.Value)) + len(rule.Note)
 }
 
-// parseTemplateRule parses key and value of a rule, and reports what is wrong with them.
-func (c *Compiler) parseTemplateRule(rule Rule) *templateRule {
-	key, err := c.opts.parseTemplateKey(rule.Key)
-	if err != nil {
-		_, inValue := parseValue(rule.Value)
-		c.failParts(rule, err, inValue)
-		return nil
+// compileTemplates compiles the rules with variables.
+func (c *Compiler) compileTemplates() { c.templateCompiler().compile() }
+
+// compile finds out which templates serve, and makes their index.
+func (tc *templateCompiler) compile() {
+	c := tc.c
+	c.templates = nil
+	if len(tc.added) == 0 {
+		return
 	}
-	t := newTemplateRule(key, rule.Exact)
-	t.value, err = parseTemplateValue(rule.Value, t.names)
-	switch {
-	case err != nil:
-		c.failParts(rule, nil, err)
-	case t.value.outcome == "" && !t.value.internal && !c.opts.hostAllowed(t.value.host):
-		c.fail(rule, ErrHostNotAllowed, hostMessage(t.value.host))
+	x := newTemplateIndex(&c.opts, c.sources.all, tc.records)
+	serving := tc.serving()
+	x.entries = tc.entriesOf(serving)
+	index := make([]int, len(serving))
+	for i, entry := range x.entries {
+		index[entry.order] = i
 	}
-	return t
+	for n, i := range index {
+		c.opts.pauseAfter(n)
+		b := x.records.bytes(x.entries[i].at)
+		x.insert(pattern.Parse(recordKey(b), headerOf(b).flags().has(exactKey)), i)
+	}
+	x.nodes = slices.Clip(x.nodes)
+	c.templates, tc.added = x, nil
 }
 
-// rankOf returns the precedence of a template's source.
-func (c *Compiler) rankOf(t *templateRule) int { return c.rankOfSource(t.source) }
+// keyedTemplate is a template with text in whose order templates are.
+type keyedTemplate struct {
+	addedTemplate
+	rank    int
+	sortKey string
+}
+
+// serving returns the templates that serve, the better ones first. It reports twins, whose key an
+// earlier template of their source has, and keeps those that rules of earlier sources shadow.
+func (tc *templateCompiler) serving() (serving []ref) {
+	c := tc.c
+	var twins []twinTemplate
+	for all := tc.inOrder(); len(all) > 0; {
+		first, last := all[0], all[0] // of the key, and of its source
+		n := 1
+		for ; n < len(all) && all[n].sortKey == first.sortKey; n++ {
+			this := all[n]
+			if this.rank == last.rank {
+				twins = append(twins, twinTemplate{this.addedTemplate, last.at})
+				continue
+			}
+			c.shadowed.keep(keyOfSource{this.rank, tc.key(this.at)}, tc.rule(this.at))
+			last = this
+		}
+		serving, all = append(serving, first.at), all[n:]
+	}
+	slices.SortFunc(twins, func(a, b twinTemplate) int { return cmp.Compare(a.at, b.at) })
+	for _, t := range twins {
+		c.errs.failDuplicate(t.place, tc.rule(t.first), tc.rule(t.at))
+	}
+	return serving
+}
+
+// twinTemplate is a template whose key an earlier one of its source has.
+type twinTemplate struct {
+	addedTemplate
+	first ref
+}
+
+// inOrder returns the templates, the better ones first, and those with the same key in the order of
+// their sources.
+func (tc *templateCompiler) inOrder() []keyedTemplate {
+	all := make([]keyedTemplate, len(tc.added))
+	for i, t := range tc.added {
+		var r record
+		r.decode(&tc.records, tc.records.bytes(t.at))
+		all[i] = keyedTemplate{t, tc.c.rankOfSource(r.position.source), sortKey(r.key)}
+	}
+	slices.SortStableFunc(all, func(a, b keyedTemplate) int {
+		return cmp.Or(strings.Compare(a.sortKey, b.sortKey), cmp.Compare(a.rank, b.rank))
+	})
+	return all
+}
+
+// sortKey returns text in whose order the better ones of templates come first, among those whose
+// matches are equally long: as [pattern.Pattern.CompareSegments] has them, and then by their keys.
+func sortKey(key string) string {
+	b := make([]byte, 0, 128)
+	p := pattern.Parse(key, false)
+	for i, s := range p.Segments() {
+		switch {
+		case s.IsLiteral():
+			b = append(b, 1)
+		case i == p.Span():
+			b = append(b, 3)
+		default:
+			less := math.MaxUint32 - uint32(s.LiteralLength())
+			b = binary.BigEndian.AppendUint32(append(b, 2), less)
+		}
+	}
+	return string(append(append(b, 0), key...))
+}
+
+// entriesOf returns the entries of templates, the better ones first, in the order of their rules.
+func (tc *templateCompiler) entriesOf(serving []ref) []templateEntry {
+	c := tc.c
+	type placed struct {
+		templateEntry
+		rankedRule
+	}
+	all := make([]placed, len(serving))
+	for i, at := range serving {
+		rule := tc.rule(at)
+		rule.Value, rule.Note = "", ""
+		all[i] = placed{templateEntry{at: at, order: uint32(i)}, rankedRule{tc.rank(at), rule}}
+	}
+	compare := func(a, b placed) int { return c.opts.compareRules(a.rule, a.rank, b.rule, b.rank) }
+	slices.SortFunc(all, compare)
+	entries := make([]templateEntry, len(all))
+	for i := range all {
+		entries[i] = all[i].templateEntry
+	}
+	return entries
+}
+
+// rule, key and rank are those of a template, by its record.
+func (tc *templateCompiler) rule(at ref) Rule {
+	var r record
+	r.decode(&tc.records, tc.records.bytes(at))
+	return r.rule(tc.c.sources.all)
+}
+
+func (tc *templateCompiler) key(at ref) string { return recordKey(tc.records.bytes(at)) }
+
+func (tc *templateCompiler) rank(at ref) int {
+	var r record
+	r.decode(&tc.records, tc.records.bytes(at))
+	return tc.c.rankOfSource(r.position.source)
+}
 
 // findTemplateFailures finds the templates whose chain does not arrive, whatever their variables
 // stand for. Values that another key takes do not count.
 func (c *Compiler) findTemplateFailures() {
-	c.templateFailures = make([]error, len(c.templates.all()))
-	for _, t := range c.templates.all() {
-		if !t.value.internal {
+	c.chains.templateFailures = map[int]error{}
+	c.chains.atSite = siteEnds{}
+	for i := range c.templates.len() {
+		c.opts.pauseAfter(i)
+		value := c.templates.value(i)
+		if !value.internal {
 			continue
 		}
-		captures := slices.Repeat([]capture{{text: AnySegment}}, len(t.names))
-		first := step{
-			status: c.opts.statusOf(t.rule), mode: t.rule.Query, internal: true,
-		}
-		end := c.follow(t.rule, t.value.pathOf(captures), newChain(&first), requestWork)
+		t := c.templates.ruleAt(i)
+		captures := slices.Repeat([]string{AnySegment}, strings.Count(c.templates.key(i), "{"))
+		first := step{status: c.opts.statusOf(t.rule), mode: t.rule.Query, internal: true}
+		end := c.chainCompiler().follow(t.rule, value.baseOf(captures), newChain(&first), c.opts.templateLimits())
 		if end.state == endUnmatched && c.opts.origin == "" {
-			c.atSite.add(t.rule)
+			c.chains.atSite.add(t.rule)
 		}
 		if !end.failed() {
 			continue
 		}
-		c.templateFailures[t.index] = end.err()
+		c.chains.templateFailures[i] = end.err()
 	}
 }

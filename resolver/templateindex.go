@@ -1,616 +1,440 @@
 package resolver
 
 import (
-	"cmp"
+	"hash/maphash"
+	"iter"
+	"math"
 	"slices"
 	"strings"
 
-	"github.com/caddy-shortlink/shortlink/weburl"
+	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 )
 
-// templateIndex finds the template that a path matches best. It is a tree of segments: a path is
-// compared with those parts of it alone that it can match, each once.
+// templateIndex has the rules whose keys are templates, and a tree of the segments of their keys.
+// None of its parts holds a pointer for a rule.
+//
+//	keys    gh/{1}/{2}   gh/{1}/pr-{2}   {+1}/edit   {+1}/{2}/edit
+//	tree    root - gh - {} - {}
+//	                     \-- pr-{}
+//	        root - {+} - edit - {}      behind {+} the last segment comes first
 type templateIndex struct {
-	rules    []*templateRule
-	byKey    map[string]*templateRule
-	root     *templateNode
-	foldCase bool
-	// literals are the literal segments of keys; longest is how long the longest of them is with
-	// each octet percent-encoded.
-	literals literalTable
-	longest  int
+	opts    options
+	sources []source
+	// records are the rules, as [record] has them, with places for captures. entries are those that
+	// serve, in the order of [options.compareRules].
+	records arena
+	entries []templateEntry
+
+	nodes []templateNode // the first one is the root
+	texts arena          // of segments
+	ends  []spanEnds     // of expressions that span segments
+	// edges is an open-addressed hash table, of a power of two of places, that is never full. It
+	// leads from a node and the text of a segment to another node.
+	edges []templateEdge
+	taken int
+	seed  maphash.Seed
+	// lengths are those of text around expressions, of nodes with more than a few such segments.
+	lengths map[uint32]*textLengths
+	longest int // length of a literal segment, each octet percent-encoded
 }
 
-// emptySegment is the number of the literal segment "".
-const emptySegment = 1
+// templateEntry is a rule that serves.
+type templateEntry struct {
+	at ref
+	// order is the rule's place among all of them: the better one comes first, among those whose
+	// matches are equally long and leave equally much of a path.
+	order  uint32
+	number uint32 // behind those of the slots
+}
 
-// templateNode is what keys have behind the same first segments.
+// templateNode is what keys have behind the same segments. 0 stands for no node, as the root is
+// behind none.
 type templateNode struct {
-	run      []segmentPattern // what all of them have next
-	rule     *templateRule    // whose key ends behind the run
-	literals numberTable      // of the nodes behind literal segments, from 1 on
-	nodes    []*templateNode
-	patterns patternEdges
-	span     *templateSpan
-	// deepest is how many segments the longest key has, and first the order of the best one. spans
-	// tells whether one has an expression that spans segments.
-	deepest, first int
-	spans          bool
+	// parent is the node in front of the segment that leads here.
+	parent uint32
+	// text is the literal text of that segment, or what is around its expression. For one that spans
+	// segments it is the index of its ends.
+	text           ref
+	prefix, suffix uint32 // bytes of the text
+	kind           segmentKind
+	flags          nodeFlags
+	// deepest is how many segments the longest key has, and best the order of the best one.
+	deepest uint8
+	best    uint32
+	rule    uint32 // the number of the entry whose key ends here, from 1 on
+	whole   uint32 // the node behind an expression that is a whole segment
+	span    uint32 // the node behind an expression that spans segments
+	// around is the first node behind an expression with text around it, and next the one after this
+	// node, as long as there are a few.
+	around, next uint32
 }
 
-// templateFound is the best match among templates. It holds nothing of the path, so that a path
-// that only rules of the table match need not outlive the search.
-type templateFound struct {
-	rule *templateRule // nil for none
-	// segments is how many segments of the path the key's own ones take, of which the last one ends
-	// in front of the to-th of the path's; 0 stands for what has not been counted.
-	segments, to int
-	end          int // in the path's text
-	leaves       int
+type segmentKind uint8
+
+const (
+	literalSegment segmentKind = iota
+	wholeSegment
+	spanOfSegments
+	aroundExpression
+	// beforeExpression is the kind of an edge alone: it has the text in front of the expression.
+	beforeExpression
+)
+
+type nodeFlags uint8
+
+const (
+	hasLiterals nodeFlags = 1 << iota
+	hasMany               // expressions with text around them
+	// mayLeaveLess: of two keys of as many segments below, one may leave less of a path.
+	mayLeaveLess
+)
+
+type templateEdge struct{ hash, node uint32 }
+
+// spanEnds tells what the segments at the end of keys have, behind an expression that spans
+// segments: a bit for each last octet and for each length, of the lowest six bits of both. Where
+// one of these segments has an expression it has all bits.
+type spanEnds struct{ octets, lengths uint64 }
+
+func (e *spanEnds) add(s treeSegment) {
+	if s.kind != literalSegment {
+		*e = spanEnds{math.MaxUint64, math.MaxUint64}
+		return
+	}
+	e.lengths |= 1 << (len(s.prefix) & 63)
+	e.octets |= 1 << (lastOctet(s.prefix) & 63)
 }
 
-// templateMatch is a match with what it takes of a path, and leaves of it.
-type templateMatch struct {
-	templateFound
-	remaining string
-	captures  []capture
+// lastOctet returns the last octet of a text, 0 for none.
+func lastOctet(text string) byte {
+	if text == "" {
+		return 0
+	}
+	return text[len(text)-1]
 }
 
-// capture is what a variable takes of a path.
-type capture struct {
-	text     string
-	from, to int  // the segments that it is, 0 for what has not been counted
-	isPart   bool // of one segment
-	facts    facts
+// textLengths are the lengths of text around the expressions of a node.
+type textLengths struct {
+	all      []textLength
+	prefixes []int
+	most     textLength // of either text
+	seen     map[textLength]bool
 }
 
-// build makes the tree, and finds out which templates are better than others.
-func (x *templateIndex) build() {
-	sorted := slices.SortedFunc(slices.Values(x.rules), compareTemplates)
-	numbers := map[string]uint32{"": emptySegment}
-	for i, t := range sorted {
-		t.order = i
-		if t.span >= 0 {
-			// These come first, as low numbers are found faster.
-			x.numberPatterns(t.segments[t.span:], numbers)
-		}
+type textLength struct{ prefix, suffix int }
+
+// few is how many segments with an expression are tried one after the other.
+const few = 4
+
+// newTemplateIndex returns an index without entries, of rules of which there are records.
+func newTemplateIndex(opts *options, sources []source, records arena) *templateIndex {
+	x := &templateIndex{
+		opts: *opts, sources: sources, records: records,
+		nodes: []templateNode{{best: math.MaxUint32}}, edges: make([]templateEdge, 4),
+		seed: maphash.MakeSeed(), lengths: map[uint32]*textLengths{},
 	}
-	for _, t := range sorted {
-		x.numberPatterns(t.segments, numbers)
-	}
-	x.literals = newLiteralTable(numbers)
-	for _, t := range sorted {
-		t.value.number(x)
-	}
-	x.root = x.node(sorted, 0)
+	x.opts.noLines = false // until all has been said that names a line
+	return x
 }
 
-// numberPatterns gives the literal segments of a key their numbers.
-func (x *templateIndex) numberPatterns(patterns []segmentPattern, numbers map[string]uint32) {
-	for i := range patterns {
-		p := &patterns[i]
-		if !p.IsLiteral() {
-			continue
-		}
-		if numbers[p.Prefix] == 0 {
-			numbers[p.Prefix] = uint32(len(numbers) + 1)
-			x.longest = max(x.longest, len("%XX")*len(p.Prefix))
-		}
-		p.literal = numbers[p.Prefix]
+// len returns how many templates there are.
+func (x *templateIndex) len() int {
+	if x == nil {
+		return 0
 	}
+	return len(x.entries)
 }
 
-// node returns what keys, the best one first, have behind their first segments, which are the same.
-func (x *templateIndex) node(rules []*templateRule, from int) *templateNode {
-	n := &templateNode{first: rules[0].order}
-	end := sameUpTo(rules, from)
-	n.run = rules[0].segments[from:end]
-	groups := templateGroups{}
-	for _, t := range rules {
-		n.deepest = max(n.deepest, t.OwnSegments())
-		n.spans = n.spans || t.span >= 0
-		if end == len(t.segments) {
-			n.rule = t
-			continue
-		}
-		groups.add(t, end)
-	}
-	if len(groups.literals) > 0 {
-		n.addLiterals(x, groups.literals, end+1)
-	}
-	for _, text := range groups.texts {
-		rules := groups.patterns[text]
-		n.patterns.add(&patternEdge{rules[0].segments[end], x.node(rules, end+1)})
-	}
-	if len(groups.spans) > 0 {
-		n.span = newTemplateSpan(groups.spans, end)
-	}
-	return n
-}
-
-// addLiterals adds what keys have behind their literal segments.
-func (n *templateNode) addLiterals(x *templateIndex, rules map[uint32][]*templateRule, at int) {
-	behind := make(map[uint32]uint64, len(rules))
-	for number, rules := range rules {
-		n.nodes = append(n.nodes, x.node(rules, at))
-		behind[number] = uint64(len(n.nodes))
-	}
-	n.literals = newNumberTable(behind, 0)
-}
-
-// templateGroups are templates by their segment at a place.
-type templateGroups struct {
-	literals map[uint32][]*templateRule
-	patterns map[patternText][]*templateRule
-	texts    []patternText // of the patterns, in the order in which they came
-	spans    []*templateRule
-}
-
-// add adds a template that has a segment at a place.
-func (g *templateGroups) add(t *templateRule, at int) {
-	switch p := &t.segments[at]; {
-	case at == t.span:
-		g.spans = append(g.spans, t)
-	case p.IsLiteral():
-		if g.literals == nil {
-			g.literals = map[uint32][]*templateRule{}
-		}
-		g.literals[p.literal] = append(g.literals[p.literal], t)
-	default:
-		text := patternText{p.Prefix, p.Suffix}
-		if g.patterns[text] == nil {
-			g.texts = append(g.texts, text)
-		}
-		if g.patterns == nil {
-			g.patterns = map[patternText][]*templateRule{}
-		}
-		g.patterns[text] = append(g.patterns[text], t)
-	}
-}
-
-// sameUpTo returns where keys whose segments are the same up to a place begin to differ. The end of
-// the first one, and an expression that spans segments, are such places, too.
-func sameUpTo(rules []*templateRule, from int) int {
-	for end := from; ; end++ {
-		for _, t := range rules {
-			ends := end == len(t.segments) || end == t.span
-			if ends || !t.segments[end].isLike(&rules[0].segments[end]) {
-				return end
+// all gives the templates in the order of [options.compareRules].
+func (x *templateIndex) all() iter.Seq2[int, *templateRule] {
+	return func(yield func(int, *templateRule) bool) {
+		for i := range x.len() {
+			if !yield(i, x.template(i)) {
+				return
 			}
 		}
 	}
 }
 
-// search finds the best match of a path.
-func (x *templateIndex) search(p *splitPath, w *work, best *templateFound) {
-	if len(p.text) < 2 {
-		return // R4
-	}
-	s := templateSearch{index: x, path: p, work: w, best: best}
-	if s.visit(x.root, 0); w.isSpent() {
-		*best = templateFound{}
+// each gives their rules alone, with the precedence of their sources, which takes much less.
+func (x *templateIndex) each() iter.Seq2[int, rankedRule] {
+	return func(yield func(int, rankedRule) bool) {
+		for i := range x.len() {
+			if !yield(i, x.ruleAt(i)) {
+				return
+			}
+		}
 	}
 }
 
-// all returns the templates in the order in which they were added.
-func (x *templateIndex) all() []*templateRule {
-	if x == nil {
-		return nil
-	}
-	return x.rules
+// template takes the i-th template apart.
+func (x *templateIndex) template(i int) *templateRule {
+	var r record
+	r.decode(&x.records, x.records.bytes(x.entries[i].at))
+	rule := x.opts.placed(r.rule(x.sources))
+	key, _ := x.opts.parseTemplateKey(rule.Key)
+	t := newTemplateRule(key, rule.Exact)
+	t.rule, t.source, t.value, t.index = rule, r.position.source, newTemplateValue(&r), i
+	return t
+}
+
+// ruleAt returns the rule of the i-th template.
+func (x *templateIndex) ruleAt(i int) rankedRule {
+	var r record
+	r.decode(&x.records, x.records.bytes(x.entries[i].at))
+	return rankedRule{x.sources[r.position.source].rank, x.opts.placed(r.rule(x.sources))}
+}
+
+// key returns the canonical key of the i-th template.
+func (x *templateIndex) key(i int) string {
+	return recordKey(x.records.bytes(x.entries[i].at))
+}
+
+// header returns the header of the record of the i-th template.
+func (x *templateIndex) header(i int) header {
+	return headerOf(x.records.bytes(x.entries[i].at))
+}
+
+// value returns the value of the i-th template.
+func (x *templateIndex) value(i int) templateValue {
+	var r record
+	r.decodeAnswer(&x.records, x.records.bytes(x.entries[i].at))
+	return newTemplateValue(&r)
 }
 
 // hasInternal reports whether a template leads to other rules.
 func (x *templateIndex) hasInternal() bool {
-	return slices.ContainsFunc(x.all(), func(t *templateRule) bool { return t.value.internal })
-}
-
-// byCanonicalKey returns the template with a canonical key, or nil.
-func (x *templateIndex) byCanonicalKey(key string) *templateRule {
-	if x == nil {
-		return nil
-	}
-	return x.byKey[key]
-}
-
-// below returns the templates with a canonical key or below it, or all if it is empty, sorted by
-// key.
-func (x *templateIndex) below(above string) []*templateRule {
-	var found []*templateRule
-	for _, t := range x.all() {
-		if above == "" || t.Key() == above || strings.HasPrefix(t.Key(), above+"/") {
-			found = append(found, t)
-		}
-	}
-	slices.SortFunc(found, func(a, b *templateRule) int { return strings.Compare(a.Key(), b.Key()) })
-	return found
-}
-
-// templateSearch looks for the best match of a path.
-type templateSearch struct {
-	index *templateIndex
-	path  *splitPath
-	work  *work
-	best  *templateFound
-}
-
-// visit looks at what keys have behind their first segments, which match those of the path up to
-// the one at a place.
-func (s *templateSearch) visit(n *templateNode, at int) {
-	if !s.work.do(visitWork) || s.hasBetter(n) {
-		return
-	}
-	for i := range n.run {
-		if !s.matches(&n.run[i], at) {
-			return
-		}
-		at++
-	}
-	if n.rule != nil {
-		s.offer(n.rule, at, at, s.path.start(at)-1)
-	}
-	if !s.path.has(at) {
-		return
-	}
-	if len(n.nodes) > 0 {
-		if behind := n.literals.find(s.literal(at)); behind > 0 {
-			s.visit(n.nodes[behind-1], at+1)
-		}
-	}
-	s.visitPatterns(&n.patterns, at)
-	if n.span != nil {
-		s.visitSpan(n.span, at)
-	}
-}
-
-// visitPatterns looks behind those segments with an expression that match the path's one at a
-// place.
-func (s *templateSearch) visitPatterns(edges *patternEdges, at int) {
-	if !edges.areMany() {
-		for _, edge := range edges.all {
-			s.visitPattern(edge, at)
-		}
-		return
-	}
-	canonical := s.canonical(edges, at)
-	s.work.do(len(edges.lengths))
-	for _, length := range edges.lengths {
-		if length.sum() >= len(canonical) {
-			continue
-		}
-		if !s.work.do(4*compareWork + length.sum()) {
-			return
-		}
-		if edge := edges.find(length, canonical); edge != nil {
-			s.visitPattern(edge, at)
-		}
-	}
-}
-
-// hasBetter reports whether no key below a node can be better than the best match so far. Without
-// expressions that span segments, keys of as many segments leave as much of the path.
-func (s *templateSearch) hasBetter(n *templateNode) bool {
-	if s.best.rule == nil || n.deepest > s.best.segments {
-		return false
-	}
-	return n.deepest < s.best.segments || !n.spans && n.first > s.best.rule.order
-}
-
-// matches reports whether the path has a segment at a place that matches one of a key.
-func (s *templateSearch) matches(p *segmentPattern, at int) bool {
-	if !s.work.do(compareWork) || !s.path.has(at) {
-		return false
-	}
-	if p.IsLiteral() {
-		return s.literal(at) == p.literal
-	}
-	segment := s.path.segment(at)
-	if p.LiteralLength() == 0 {
-		return segment != ""
-	}
-	s.work.do(s.index.textWork(segment, p.LiteralLength()))
-	_, ok := s.index.matchSegment(p, segment)
-	return ok
-}
-
-// literal returns the number of the segment at a place among the literal ones of keys, 0 for none.
-func (s *templateSearch) literal(at int) uint32 {
-	found := &s.path.segments[at]
-	if found.facts&isNumbered == 0 {
-		s.index.number(found, s.path.segment(at), s.work)
-	}
-	return found.literal
-}
-
-// numberAll gives all segments of a path their numbers.
-func (x *templateIndex) numberAll(p *splitPath, w *work) {
-	if p.isNumbered {
-		return
-	}
-	start := 1
-	for i := range p.segments {
-		s := &p.segments[i]
-		switch end := start + int(s.length); {
-		case s.length == 0:
-			s.literal, s.facts = emptySegment, s.facts|isNumbered
-		case s.length <= shortText && !x.foldCase:
-			w.do(compareWork)
-			key := shortKey(p.text, start, end)
-			if hasPercent(key) {
-				x.number(s, p.text[start:end], w)
-			} else {
-				s.literal, s.facts = x.literals.findShort(key), s.facts|isNumbered
-			}
-		default:
-			x.number(s, p.text[start:end], w)
-		}
-		start += int(s.length) + 1
-	}
-	p.isNumbered = true
-	w.do(len(p.segments))
-}
-
-// number gives a segment its number among the literal ones of keys, unless it has it.
-func (x *templateIndex) number(s *segment, text string, w *work) {
-	if s.facts&isNumbered == 0 && len(text) <= x.longest {
-		s.literal = x.literalOf(text, w)
-	}
-	s.facts |= isNumbered
-}
-
-// literalOf returns the number of a segment among the literal ones of keys, 0 for none.
-func (x *templateIndex) literalOf(segment string, w *work) uint32 {
-	if !x.foldCase && strings.IndexByte(segment, '%') < 0 {
-		w.do(numberWork + copyWork(len(segment)))
-		return x.literals.find(segment)
-	}
-	w.do(numberWork + textWork(len(segment)))
-	var memory [128]byte
-	o := options{foldCase: x.foldCase}
-	return x.literals.find(text(o.appendKey(memory[:0], segment)))
-}
-
-// textWork is what it takes to compare so many octets of a segment.
-func (x *templateIndex) textWork(segment string, n int) int {
-	n = min(n, len(segment))
-	if x.foldCase || strings.IndexByte(segment, '%') >= 0 {
-		return textWork(n)
-	}
-	return copyWork(n)
-}
-
-// canonical returns the segment at a place, each octet in its canonical form. A long one is cut to
-// so much of its beginning and end as edges have text.
-func (s *templateSearch) canonical(edges *patternEdges, at int) string {
-	segment := s.path.segment(at)
-	if strings.IndexByte(segment, '%') < 0 && !s.index.foldCase {
-		return segment
-	}
-	most := len("%XX") * (edges.longest.prefix + edges.longest.suffix + 1)
-	s.work.do(2 * textWork(min(len(segment), most)))
-	if len(segment) <= most {
-		return s.index.canonicalUnits(segment)
-	}
-	front, back := 0, len(segment)
-	for range edges.longest.prefix + 1 {
-		front += nextUnit(segment[front:])
-	}
-	for range edges.longest.suffix {
-		back -= lastUnit(segment[:back])
-	}
-	return s.index.canonicalUnits(segment[:front]) + s.index.canonicalUnits(segment[back:])
-}
-
-// visitPattern looks behind a segment with an expression, if the path's segment has the text around
-// it.
-func (s *templateSearch) visitPattern(edge *patternEdge, at int) {
-	if s.matches(&edge.pattern, at) {
-		s.visit(edge.node, at+1)
-	}
-}
-
-// visitSpan looks at what keys have from an expression on that spans segments, whose first one is
-// at a place. It takes all the rest of the path but for a "/" at its end, or what is in front of
-// more text.
-func (s *templateSearch) visitSpan(n *templateSpan, at int) {
-	start := s.path.start(at)
-	rest := strings.TrimSuffix(s.path.text[start:], "/")
-	if n.rule != nil && rest != "" {
-		s.offer(n.rule, at, 0, start+len(rest))
-	}
-	if len(n.tails) > 0 {
-		s.visitTails(n, at)
-	}
-}
-
-// offer takes a match that ends at a place of the path if it is better than the best one so far. A
-// longer one is better, then one that takes more of the path, and then the better template. It
-// reports whether it is a match at all.
-func (s *templateSearch) offer(rule *templateRule, segments, to, end int) bool {
-	leaves := leaves(s.path.text[end:])
-	if rule.rule.Exact && leaves > 0 {
-		return false
-	}
-	if best := s.best.rule; best != nil {
-		worse := cmp.Or(
-			cmp.Compare(s.best.segments, segments),
-			cmp.Compare(leaves, s.best.leaves),
-			cmp.Compare(rule.order, best.order),
-		) > 0
-		if worse {
-			return true
-		}
-	}
-	*s.best = templateFound{rule, segments, to, end, leaves}
-	return true
-}
-
-// matchSegment reports whether a segment of a path has the text around an expression. It returns
-// what that captures, as the path spells it.
-func (x *templateIndex) matchSegment(p *segmentPattern, segment string) (captured string, ok bool) {
-	start, ok := x.cutPrefix(segment, p.Prefix)
-	if !ok {
-		return "", false
-	}
-	end, ok := x.cutSuffix(segment, p.Suffix)
-	return segment[start:max(start, end)], ok && end > start
-}
-
-// cutPrefix reports whether a segment begins with canonical text, however it is spelled, and where
-// that ends.
-func (x *templateIndex) cutPrefix(segment, prefix string) (end int, ok bool) {
-	if strings.HasPrefix(segment, prefix) && !isWithinTriplet(segment, len(prefix)) {
-		return len(prefix), true
-	}
-	var memory [3]byte
-	for prefix != "" {
-		unit := nextUnit(segment[end:])
-		if unit == 0 {
-			return 0, false
-		}
-		canonical := x.appendUnit(memory[:0], segment[end:end+unit])
-		if !strings.HasPrefix(prefix, text(canonical)) {
-			return 0, false
-		}
-		prefix, end = prefix[len(canonical):], end+unit
-	}
-	return end, true
-}
-
-// cutSuffix reports whether a segment ends in canonical text, however it is spelled, and where that
-// begins.
-func (x *templateIndex) cutSuffix(segment, suffix string) (start int, ok bool) {
-	start = len(segment) - len(suffix)
-	if strings.HasSuffix(segment, suffix) && !isWithinTriplet(segment, start) {
-		return start, true
-	}
-	var memory [3]byte
-	for start = len(segment); suffix != "" && start > 0; {
-		unit := lastUnit(segment[:start])
-		canonical := x.appendUnit(memory[:0], segment[start-unit:start])
-		if !strings.HasSuffix(suffix, text(canonical)) {
-			return 0, false
-		}
-		suffix, start = suffix[:len(suffix)-len(canonical)], start-unit
-	}
-	return start, suffix == ""
-}
-
-// appendUnit appends the canonical form of what stands for one octet.
-func (x *templateIndex) appendUnit(dst []byte, unit string) []byte {
-	start := len(dst)
-	dst = append(dst, unit...)
-	if len(unit) == 3 {
-		dst = dst[:start+len(weburl.NormalizeTriplets(dst[start:]))]
-	}
-	if x.foldCase {
-		foldCase(dst[start:])
-	}
-	return dst
-}
-
-// canonicalUnits returns the form of a segment in which each octet is canonical by itself, also
-// where a "%" is none's.
-func (x *templateIndex) canonicalUnits(segment string) string {
-	canonical := make([]byte, 0, len(segment))
-	for at := 0; at < len(segment); {
-		unit := nextUnit(segment[at:])
-		canonical = x.appendUnit(canonical, segment[at:at+unit])
-		at += unit
-	}
-	return text(canonical)
-}
-
-// isWithinTriplet reports whether a place in a path is between the characters of a triplet.
-func isWithinTriplet(path string, at int) bool {
-	for start := max(0, at-2); start < at; start++ {
-		if _, ok := weburl.Triplet(path, start); ok && start+3 > at {
+	for i := range x.len() {
+		if v := x.value(i); v.internal {
 			return true
 		}
 	}
 	return false
 }
 
-// lastUnit returns the length of what stands for the last octet of a path, or 0 if it is empty.
-func lastUnit(path string) int {
-	if n := len(path); n >= 3 && nextUnit(path[n-3:]) == 3 {
-		return 3
+// find returns the number of the template with a canonical key.
+func (x *templateIndex) find(key string) (i int, ok bool) {
+	if x.len() == 0 || !IsTemplate(key) {
+		return 0, false
 	}
-	return min(1, len(path))
-}
-
-// nextUnit returns the length of what stands for one octet of a path, or 0 at its end.
-func nextUnit(path string) int {
-	if _, ok := weburl.Triplet(path, 0); ok {
-		return 3
-	}
-	return min(1, len(path))
-}
-
-// match returns what a match takes of a path, and leaves of it. The path's text is given apart, so
-// that the path need not outlive the call as captures of its text do.
-func (x *templateIndex) match(found templateFound, text string, p *splitPath) templateMatch {
-	t := found.rule
-	m := templateMatch{templateFound: found, captures: make([]capture, len(t.names))}
-	if !t.rule.Exact {
-		m.remaining = text[found.end:] // of which an exact key leaves a slash that is not appended
-	}
-	if t.span < 0 {
-		x.capture(t.segments, 0, text, p, m.captures)
-		return m
-	}
-	x.capture(t.segments[:t.span], 0, text, p, m.captures)
-	span := capture{from: t.span}
-	start, end := p.start(t.span), found.end
-	if found.to > 0 {
-		tail := t.segments[t.span+1:]
-		span.to = found.to - len(tail)
-		x.capture(tail, span.to, text, p, m.captures)
-		end = p.start(span.to) - 1
-	}
-	span.text = text[start:end]
-	m.captures[t.segments[t.span].Slot] = span
-	return m
-}
-
-// capture captures the expressions of segments of a key that match those of a path from one at a
-// place on.
-func (x *templateIndex) capture(
-	patterns []segmentPattern, at int, text string, p *splitPath, captures []capture,
-) {
-	for i := range patterns {
-		own := &patterns[i]
-		if own.IsLiteral() {
-			continue
-		}
-		start := p.start(at + i)
-		segment := text[start : start+int(p.segments[at+i].length)]
-		taken, _ := x.matchSegment(own, segment)
-		captures[own.Slot] = capture{
-			text: taken, from: at + i, to: at + i + 1, isPart: len(taken) < len(segment),
+	p := pattern.Parse(key, false)
+	node := uint32(0)
+	for _, s := range inTreeOrder(p) {
+		if node = x.child(node, s); node == 0 {
+			return 0, false
 		}
 	}
+	// The variables may have other names than those of a canonical key.
+	i = int(x.nodes[node].rule) - 1
+	return i, i >= 0 && x.key(i) == key
 }
 
-// examine finds out what is known of a capture that is a part of a segment.
-func (c *capture) examine(p *splitPath, w *work) {
-	if c.facts = p.segments[c.from].facts & ofParts; c.facts&isExamined == 0 {
-		c.facts = examine(c.text)
-		w.do(examineWork(c.text, c.facts))
-		return
+// byCanonicalKey returns the template with a canonical key, or nil.
+func (x *templateIndex) byCanonicalKey(key string) *templateRule {
+	if i, ok := x.find(key); ok {
+		return x.template(i)
 	}
-	if c.facts&isShallow == 0 {
-		w.do(pathWork(c.text))
-	}
-	c.facts |= safety(c.text, c.facts)
+	return nil
 }
 
-// count finds out which segments a capture is that takes all the rest of a path, which is split.
-func (c *capture) count(p *splitPath) {
-	if c.to > 0 {
+// below returns the templates with a canonical key or below it, or all if it is empty, sorted by
+// key.
+func (x *templateIndex) below(above string) []*templateRule {
+	var found []*templateRule
+	for i := range x.len() {
+		if key := x.key(i); above == "" || key == above || strings.HasPrefix(key, above+"/") {
+			found = append(found, x.template(i))
+		}
+	}
+	slices.SortFunc(found, func(a, b *templateRule) int { return strings.Compare(a.Key(), b.Key()) })
+	return found
+}
+
+// treeSegment is a segment as the tree has it: the text around its expression, or its own.
+type treeSegment struct {
+	kind           segmentKind
+	prefix, suffix string
+}
+
+// inTreeOrder returns the segments of a key. Those behind an expression that spans segments come
+// from the last one on.
+func inTreeOrder(p *pattern.Pattern) []treeSegment {
+	segments := make([]treeSegment, len(p.Segments()))
+	for i, s := range p.Segments() {
+		kind := aroundExpression
+		switch {
+		case i == p.Span():
+			kind = spanOfSegments
+		case s.IsLiteral():
+			kind = literalSegment
+		case s.LiteralLength() == 0:
+			kind = wholeSegment
+		}
+		segments[i] = treeSegment{kind, s.Prefix, s.Suffix}
+	}
+	if p.Span() >= 0 {
+		slices.Reverse(segments[p.Span()+1:])
+	}
+	return segments
+}
+
+// insert puts the key of an entry into the tree. Better keys have to come before others.
+func (x *templateIndex) insert(p *pattern.Pattern, entry int) {
+	node := uint32(0)
+	x.note(node, p, entry)
+	for _, s := range inTreeOrder(p) {
+		parent := node
+		if node = x.child(parent, s); node == 0 {
+			node = x.grow(parent, s)
+		}
+		x.note(node, p, entry)
+		if x.nodes[parent].kind == spanOfSegments {
+			x.ends[x.nodes[parent].text].add(s)
+		}
+	}
+	x.nodes[node].rule = uint32(entry + 1)
+}
+
+// note notes a key with a node that it goes through.
+func (x *templateIndex) note(node uint32, p *pattern.Pattern, entry int) {
+	n := &x.nodes[node]
+	n.best = min(n.best, x.entries[entry].order)
+	n.deepest = max(n.deepest, uint8(p.OwnSegments()))
+	if p.Span() >= 0 {
+		n.flags |= mayLeaveLess
+	}
+}
+
+// grow adds the node behind a segment.
+func (x *templateIndex) grow(parent uint32, s treeSegment) uint32 {
+	node := uint32(len(x.nodes))
+	n := templateNode{parent: parent, kind: s.kind, best: math.MaxUint32}
+	switch above := &x.nodes[parent]; s.kind {
+	case wholeSegment:
+		above.whole = node
+	case spanOfSegments:
+		above.span, n.text = node, ref(len(x.ends))
+		x.ends = append(x.ends, spanEnds{})
+	case literalSegment:
+		above.flags |= hasLiterals
+		x.longest = max(x.longest, len("%XX")*len(s.prefix))
+	}
+	if s.prefix != "" || s.suffix != "" || s.kind == literalSegment {
+		n.text = x.texts.add([]byte(s.prefix + s.suffix))
+		n.prefix, n.suffix = uint32(len(s.prefix)), uint32(len(s.suffix))
+	}
+	x.nodes = append(x.nodes, n)
+	switch s.kind {
+	case literalSegment:
+		x.addEdge(parent, s, node)
+	case aroundExpression:
+		x.addEdge(parent, s, node)
+		before := treeSegment{beforeExpression, s.prefix, ""}
+		if x.child(parent, before) == 0 {
+			x.addEdge(parent, before, node)
+		}
+		x.addAround(parent, node)
+	}
+	return node
+}
+
+// addAround adds the node behind an expression with text around it to those of its parent.
+func (x *templateIndex) addAround(parent, node uint32) {
+	if lengths := x.lengths[parent]; lengths != nil {
+		lengths.add(&x.nodes[node])
 		return
 	}
-	if c.to = len(p.segments); p.start(c.from)+len(c.text) < len(p.text) {
-		c.to-- // the empty one behind the "/" at its end
+	last, n := &x.nodes[parent].around, 0
+	for ; *last > 0; n++ {
+		last = &x.nodes[*last].next
 	}
+	if *last = node; n < few {
+		return
+	}
+	lengths := &textLengths{seen: map[textLength]bool{}}
+	for at := x.nodes[parent].around; at > 0; at = x.nodes[at].next {
+		lengths.add(&x.nodes[at])
+	}
+	x.lengths[parent] = lengths
+	x.nodes[parent].flags |= hasMany
+}
+
+// add adds the lengths of the text around an expression.
+func (l *textLengths) add(n *templateNode) {
+	length, prefix := textLength{int(n.prefix), int(n.suffix)}, textLength{int(n.prefix), -1}
+	if !l.seen[length] {
+		l.seen[length], l.all = true, append(l.all, length)
+	}
+	if !l.seen[prefix] {
+		l.seen[prefix], l.prefixes = true, append(l.prefixes, length.prefix)
+	}
+	l.most.prefix, l.most.suffix = max(l.most.prefix, length.prefix), max(l.most.suffix, length.suffix)
+}
+
+// child returns the node behind a segment, 0 for none.
+func (x *templateIndex) child(parent uint32, s treeSegment) uint32 {
+	switch s.kind {
+	case wholeSegment:
+		return x.nodes[parent].whole
+	case spanOfSegments:
+		return x.nodes[parent].span
+	}
+	hash := x.hash(parent, s)
+	for at := int(hash); ; at++ {
+		e := x.edges[at&(len(x.edges)-1)]
+		if e.node == 0 || e.hash == hash && x.leads(parent, s, e.node) {
+			return e.node
+		}
+	}
+}
+
+// leads reports whether the node of an edge is that behind a segment.
+func (x *templateIndex) leads(parent uint32, s treeSegment, node uint32) bool {
+	n := &x.nodes[node]
+	if n.parent != parent || x.prefix(n) != s.prefix {
+		return false
+	}
+	if s.kind == beforeExpression {
+		return n.kind == aroundExpression
+	}
+	return n.kind == s.kind && x.suffix(n) == s.suffix
+}
+
+// addEdge adds an edge that is not there yet.
+func (x *templateIndex) addEdge(parent uint32, s treeSegment, node uint32) {
+	if x.taken++; x.taken > len(x.edges)-len(x.edges)/4 {
+		old := x.edges
+		x.edges = make([]templateEdge, 2*len(old))
+		for _, e := range old {
+			if e.node > 0 {
+				x.putEdge(e)
+			}
+		}
+	}
+	x.putEdge(templateEdge{x.hash(parent, s), node})
+}
+
+func (x *templateIndex) putEdge(e templateEdge) {
+	at := int(e.hash)
+	for x.edges[at&(len(x.edges)-1)].node > 0 {
+		at++
+	}
+	x.edges[at&(len(x.edges)-1)] = e
+}
+
+func (x *templateIndex) hash(parent uint32, s treeSegment) uint32 {
+	hash := maphash.String(x.seed, s.prefix)
+	if s.suffix != "" {
+		hash = mix(hash, maphash.String(x.seed, s.suffix)|1)
+	}
+	return uint32(mix(hash^uint64(parent)<<8^uint64(s.kind), 0x9e3779b97f4a7c15))
+}
+
+// prefix and suffix return the text of the segment that leads to a node.
+func (x *templateIndex) prefix(n *templateNode) string {
+	return text(x.texts.bytes(n.text)[:n.prefix])
+}
+
+func (x *templateIndex) suffix(n *templateNode) string {
+	return text(x.texts.bytes(n.text)[n.prefix : n.prefix+n.suffix])
 }

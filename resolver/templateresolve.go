@@ -1,69 +1,44 @@
 package resolver
 
-import (
-	"slices"
-	"strings"
-)
-
-// matchBetter finds the template that a pathname matches better than what of the table it matches.
-// The pathname is given apart from its segments, so that these need not outlive the call.
-func (x *templateIndex) matchBetter(
-	than literalMatch, t *table, pathname string, p *splitPath, w *work,
-) (m templateMatch, ok bool) {
-	var best templateFound
-	if x.search(p, w, &best); best.rule == nil || !best.precedes(than, t) {
-		return m, false
-	}
-	return x.match(best, pathname, p), true
-}
-
-// precedes reports whether a template matches better than a literal key: it is longer, or takes
-// more of the path.
-func (m *templateFound) precedes(found literalMatch, t *table) bool {
-	if found.ref == 0 {
-		return true
-	}
-	segments := strings.Count(t.key(found.ref), "/") + 1
-	return m.segments > segments || m.segments == segments && m.leaves < leaves(found.remaining)
-}
-
-// leaves is how much a match leaves of a path. One slash at its end does not count, as exact keys
-// take it.
-func leaves(remaining string) int {
-	if remaining == "/" {
-		return 0
-	}
-	return len(remaining)
-}
-
 // appendByTemplate resolves a request as AppendDestination does, if a template matches it better.
-// It compares it with the rule of the table that was found. There is an error, too, if it takes too
-// much to see that.
+// It compares it with the rule of the table that was found. There is an error, too, if the path is
+// too long for templates, or if it takes too much to see which one matches.
 func (rs *Ruleset) appendByTemplate(dst []byte, found literalMatch, req *Request) (
 	end []byte, result Result, ok bool,
 ) {
-	var memory [8]segment
 	path := req.Target.Pathname
-	p := splitPath{text: path, segments: memory[:0]}
-	w := work{left: requestWork}
-	m, ok := rs.templates.matchBetter(found, &rs.table, path, &p, &w)
+	if rs.templates.isTooLong(path) {
+		return dst, Result{}.failed(ErrPathTooLong), true
+	}
+	m, effort, ok := rs.templates.matchBetter(found, &rs.table, path)
 	switch {
-	case w.isSpent():
+	case effort > maxEffort:
 		return dst, Result{}.failed(ErrTooManyRedirects), true
 	case !ok:
 		return dst, Result{}, false
 	}
-	end, result = rs.appendTemplate(dst, &m, p.segments, req, &w)
+	end, result = rs.appendTemplate(dst, &m, effort, req)
 	return end, result, true
 }
 
-// appendTemplate resolves a request that a template matches.
+// matchBetter finds the template that a pathname matches better than what of the table it matches.
+func (x *templateIndex) matchBetter(
+	than literalMatch, t *table, pathname string,
+) (m templateMatch, effort int, ok bool) {
+	best, effort := x.search(pathname)
+	if best.rule == 0 || !best.precedes(than, t) {
+		return m, effort, false
+	}
+	return x.match(best, pathname), effort, true
+}
+
+// appendTemplate resolves a request that a template matches, which took some effort to find.
 func (rs *Ruleset) appendTemplate(
-	dst []byte, m *templateMatch, segments []segment, req *Request, w *work,
+	dst []byte, m *templateMatch, effort int, req *Request,
 ) ([]byte, Result) {
-	number := rs.table.slots.n + m.rule.number
-	result := Result{Outcome: Redirect, Key: m.rule.rule.Key, Rule: number}
-	r, err := rs.recordOf(m, req.Target.Pathname, segments, w)
+	number := rs.table.slots.n + int(rs.templates.entries[m.rule-1].number)
+	result := Result{Outcome: Redirect, Key: m.key, Rule: number}
+	r, err := rs.recordOf(m, effort, req.Target.Pathname)
 	if err != nil {
 		return dst, result.failed(err)
 	}
@@ -81,40 +56,37 @@ func (rs *Ruleset) appendTemplate(
 	return end, result
 }
 
-// recordOf returns the record that a template is for its captures of a path, of which some
-// segments are known.
-func (rs *Ruleset) recordOf(m *templateMatch, path string, known []segment, w *work) (
-	r record, err error,
-) {
-	switch v := &m.rule.value; {
+// recordOf returns the record that a template is for its captures of a path.
+func (c *compiled) recordOf(m *templateMatch, effort int, path string) (r record, err error) {
+	switch v := &m.value; {
 	case v.outcome != "":
 		if r.setOutcome(v.outcome); v.outcome == GoneValue && m.isUnsafe("") {
 			err = ErrUnsafePath
 		}
 		return r, err
 	case !v.internal:
-		last := rs.opts.lastTemplateStep(m, &rs.merger, rs.opts.queryOf(m.rule.rule.Query))
+		last := c.opts.lastTemplateStep(m, c.merger, c.opts.queryOf(m.mode))
 		return record{
 			base: last.base, query: last.query, fragment: last.fragment, status: last.status,
-			mode: m.rule.rule.Query,
+			mode: m.mode,
 		}, last.err
 	}
-	s := rs.stepper(splitPath{text: path, segments: slices.Clone(known)}, *w)
+	s := c.stepper(path, c.opts.templateLimits())
+	s.effort = effort
 	end, err := s.followTemplate(m)
-	*w = s.work
 	switch {
 	case err != nil:
 		return r, err
 	case len(end.base)+len(end.appended)+len(m.remaining) > maxDestination:
 		return r, ErrTooLong
 	}
-	r.hops, r.mode = uint8(min(end.hops, MaxRedirects)), m.rule.rule.Query
+	r.hops, r.mode = uint8(min(end.hops, MaxRedirects)), m.mode
 	if end.state == endGone {
 		r.setOutcome(GoneValue)
 		return r, nil
 	}
-	r.status = end.status(rs.opts.statusOf(m.rule.rule))
-	rs.opts.destinationOf(&r, &end, &rs.merger)
+	r.status = end.status(m.status)
+	c.opts.destinationOf(&r, &end, c.merger)
 	return r, nil
 }
 

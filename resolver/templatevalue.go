@@ -10,31 +10,71 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// templateValue is the value of a rule whose key is a template. It is that of an absolute
-// destination, of an internal redirect, or an outcome.
+// templateValue is the value of a rule whose key is a template. Its texts have places for captures,
+// of two bytes each: placeMark, and the number of a variable with its operator.
+//
+//	key    gh/{owner}/{+path}
+//	value  https://github.com/{owner}?p={+path}
+//	base   https://github.com/ \x00 \x00
+//	query  ?p= \x00 \x81
 type templateValue struct {
 	internal bool
 	outcome  string // GoneValue or PassValue, "" for a destination
-	origin   string // of an absolute destination
-	host     string
-	// path, query and fragment are literal text and captures; query and fragment without what they
-	// begin with.
-	path, query, fragment []valuePiece
-	hasQuery, hasFragment bool
-	// unsafeText tells that the path is what R14 refuses in requests, whatever is captured. As in
-	// other values that is the author's affair.
-	unsafeText bool
+	// base is origin and path of a URL, or a path. query and fragment have what they begin with.
+	base, query, fragment string
 }
 
-// valuePiece is literal text and the capture behind it.
-type valuePiece struct {
-	literal  string
-	slot     int // -1 for none
-	operator uritemplate.Operator
-	// segments are those of the literal text, with a "/" in front of it, in the path of an internal
-	// value.
-	segments []segment
-	common   facts // that they have
+// placeMark begins a place for a capture. No value has a control character (R10).
+const placeMark = 0
+
+// reservedPlace marks the number of a variable whose reserved characters stay as they are.
+const reservedPlace = 0x80
+
+// newTemplateValue returns the value that the texts of a record are.
+func newTemplateValue(r *record) (v templateValue) {
+	if r.flags.has(noDestination) {
+		return templateValue{outcome: r.base}
+	}
+	v.base, v.query, v.fragment = r.base, r.query, r.fragment
+	v.internal = isInternal(r.base)
+	return v
+}
+
+// origin returns that of an absolute destination, "" for another value.
+func (v *templateValue) origin() string {
+	scheme, rest, isAbsolute := strings.Cut(v.base, "://")
+	if v.internal || !isAbsolute {
+		return ""
+	}
+	host, _ := cutBefore(rest, '/')
+	return scheme + "://" + host
+}
+
+// cutPlace cuts a text behind its first place for a capture. slot is -1 where there is none.
+func cutPlace(text string) (literal string, slot int, operator uritemplate.Operator, rest string) {
+	at := strings.IndexByte(text, placeMark)
+	if at < 0 {
+		return text, -1, operator, ""
+	}
+	operator = uritemplate.Simple
+	place := text[at+1]
+	if place&reservedPlace != 0 {
+		operator = uritemplate.Reserved
+	}
+	return text[:at], int(place &^ reservedPlace), operator, text[at+2:]
+}
+
+// appendFilled appends a text with captures in their places: raw, and encoded where the operator
+// may not emit them.
+func appendFilled(dst []byte, text string, captures []string) []byte {
+	for {
+		literal, slot, operator, rest := cutPlace(text)
+		if dst = append(dst, literal...); slot < 0 {
+			return dst
+		}
+		dst = operator.AppendRaw(dst, captures[slot])
+		text = rest
+	}
 }
 
 // marker stands for a capture while a value is parsed as a URL. It is of no use in one, and comes
@@ -45,17 +85,19 @@ const (
 )
 
 // parseTemplateValue parses a value with the variables of a key, or says what is wrong with it.
-func parseTemplateValue(value string, names []string) (v templateValue, err error) {
+func parseTemplateValue(value string, names []string) (
+	v templateValue, parsed parsedValue, err error,
+) {
 	parts, err := parseTemplate(value)
 	if err != nil {
-		return v, fmt.Errorf("the destination: %w", err)
+		return v, parsed, fmt.Errorf("the destination: %w", err)
 	}
 	if strings.Contains(value, marker) || strings.Contains(strings.ToUpper(value), encodedMarker) {
-		return v, errors.New("the destination holds the character U+E000, which means " +
+		return v, parsed, errors.New("the destination holds the character U+E000, which means " +
 			"nothing; remove it")
 	}
 	var marked strings.Builder
-	var captures []valuePiece
+	var places []byte
 	for _, part := range parts {
 		if part.name == "" {
 			marked.WriteString(part.literal)
@@ -63,23 +105,20 @@ func parseTemplateValue(value string, names []string) (v templateValue, err erro
 		}
 		slot := slices.Index(names, part.name)
 		if slot < 0 {
-			return v, errors.New("the key has no variable " + part.name + "; it has " +
+			return v, parsed, errors.New("the key has no variable " + part.name + "; it has " +
 				strings.Join(names, ", ") + " (Caddy's placeholders are not replaced in rules)")
 		}
 		if !reachesPath(marked.String()) {
-			return v, errors.New(variableInHost)
+			return v, parsed, errors.New(variableInHost)
 		}
 		marked.WriteString(marker)
-		operator := uritemplate.Simple
+		place := byte(slot)
 		if part.reserved {
-			operator = uritemplate.Reserved
+			place |= reservedPlace
 		}
-		captures = append(captures, valuePiece{slot: slot, operator: operator})
+		places = append(places, place)
 	}
-	if v, err = assembleValue(marked.String(), captures); err == nil {
-		v.unsafeText = unsafePath(v.pathOf(slices.Repeat([]capture{{text: "x"}}, len(names))), nil)
-	}
-	return v, err
+	return assembleValue(marked.String(), places)
 }
 
 const variableInHost = "an expression stands in the scheme or the host of the destination, " +
@@ -96,117 +135,106 @@ func reachesPath(start string) bool {
 	return ok && strings.ContainsAny(strings.TrimLeft(rest, `/\`), "/?#")
 }
 
-// assembleValue parses a value with markers, and puts captures in their places.
-func assembleValue(marked string, captures []valuePiece) (v templateValue, err error) {
-	parsed, err := parseValue(marked)
+// assembleValue parses a value with markers, and puts places for captures there.
+func assembleValue(marked string, places []byte) (v templateValue, parsed parsedValue, err error) {
+	parsed, err = parseValue(marked)
 	if err != nil {
-		return v, errors.New(strings.ReplaceAll(err.Error(), marker, "{…}"))
+		return v, parsed, errors.New(strings.ReplaceAll(err.Error(), marker, "{…}"))
 	}
 	if parsed.outcome != "" {
-		return templateValue{outcome: parsed.outcome}, nil
+		return templateValue{outcome: parsed.outcome}, parsed, nil
 	}
-	path, query, fragment := parsed.path.path, parsed.path.query, parsed.path.fragment
+	v.base, v.query, v.fragment = parsed.path.path, parsed.path.query, parsed.path.fragment
 	if v.internal = parsed.internal; !v.internal {
-		v.origin, v.host = parsed.url.Origin(), parsed.url.Host
-		path, query, fragment = parsed.url.Path, parsed.url.Search(), parsed.url.Hash()
+		v.base = parsed.url.Origin() + parsed.url.Path
+		v.query, v.fragment = parsed.url.Search(), parsed.url.Hash()
 	}
-	v.hasQuery, v.hasFragment = query != "", fragment != ""
-	for _, text := range []struct {
-		pieces *[]valuePiece
-		text   string
-	}{
-		{&v.path, path}, {&v.query, strings.TrimPrefix(query, "?")},
-		{&v.fragment, strings.TrimPrefix(fragment, "#")},
-	} {
-		literals := strings.Split(strings.ReplaceAll(text.text, encodedMarker, marker), marker)
-		for i, literal := range literals {
-			piece := valuePiece{literal: literal, slot: -1}
-			if i < len(literals)-1 {
-				piece.slot, piece.operator = captures[0].slot, captures[0].operator
-				captures = captures[1:]
-			}
-			*text.pieces = append(*text.pieces, piece)
-		}
+	for _, text := range [...]*string{&v.base, &v.query, &v.fragment} {
+		*text, places = withPlaces(*text, places)
 	}
-	if len(captures) > 0 {
-		return v, errors.New("an expression stands in a \"..\" or \".\" segment of the " +
+	if len(places) > 0 {
+		return v, parsed, errors.New("an expression stands in a \"..\" or \".\" segment of the " +
 			"destination; remove it")
 	}
-	return v, nil
+	return v, parsed, nil
 }
 
-// appendPieces appends pieces with captures in their places: raw, and encoded where the operator
-// may not emit them.
-func appendPieces(dst []byte, pieces []valuePiece, captures []capture) []byte {
-	for i := range pieces {
-		dst = append(dst, pieces[i].literal...)
-		if pieces[i].slot >= 0 {
-			dst = pieces[i].operator.AppendRaw(dst, captures[pieces[i].slot].text)
+// withPlaces puts the first places for captures where a text has markers.
+func withPlaces(text string, places []byte) (filled string, rest []byte) {
+	literals := strings.Split(strings.ReplaceAll(text, encodedMarker, marker), marker)
+	if len(literals) == 1 {
+		return text, places
+	}
+	var b strings.Builder
+	for i, literal := range literals {
+		if b.WriteString(literal); i < len(literals)-1 {
+			b.WriteByte(placeMark)
+			b.WriteByte(places[i])
 		}
 	}
-	return dst
-}
-
-// pathOf returns the path with captures in their places.
-func (v *templateValue) pathOf(captures []capture) string {
-	return string(appendPieces(make([]byte, 0, 128), v.path, captures))
+	return b.String(), places[len(literals)-1:]
 }
 
 // isTooLong reports whether captures would make the value longer than destinations are: they can
 // stand in it again and again.
-func (v *templateValue) isTooLong(captures []capture) bool {
+func (v *templateValue) isTooLong(captures []string) bool {
 	n := 0
-	for _, pieces := range [...][]valuePiece{v.path, v.query, v.fragment} {
-		for i := range pieces {
-			if n += len(pieces[i].literal); pieces[i].slot >= 0 {
-				n += len(captures[pieces[i].slot].text)
+	for _, text := range [...]string{v.base, v.query, v.fragment} {
+		for slot := 0; slot >= 0; {
+			var literal string
+			literal, slot, _, text = cutPlace(text)
+			if n += len(literal); slot >= 0 {
+				n += len(captures[slot])
 			}
 		}
 	}
 	return n > maxDestination
 }
 
-// number takes the literal text of an internal value's path apart. It gives its segments the
-// numbers that they have among those of keys.
-func (v *templateValue) number(x *templateIndex) {
-	if !v.internal {
-		return
+// isUnsafeText reports whether the value is what R14 refuses in requests, whatever is captured. As
+// in other values that is the author's affair.
+func (v *templateValue) isUnsafeText(captures int) bool {
+	return unsafePath(v.baseOf(slices.Repeat([]string{"x"}, captures)), nil)
+}
+
+// uses reports whether the value has a capture.
+func (v *templateValue) uses(slot int) bool {
+	has := func(text string) bool {
+		return hasPlace(text, byte(slot)) ||
+			hasPlace(text, byte(slot)|reservedPlace)
 	}
-	for i := range v.path {
-		literal := splitPath{text: v.path[i].literal}
-		if i > 0 {
-			literal.text = "/" + literal.text
-		}
-		w := unlimitedWork()
-		literal.examine(0, literal.split(w), w)
-		x.numberAll(&literal, w)
-		v.path[i].common = literal.common
-		v.path[i].segments = literal.segments
-	}
+	return has(v.base) || has(v.query) || has(v.fragment)
+}
+
+// hasPlace reports whether a text has a place for captures.
+func hasPlace(text string, place byte) bool {
+	return strings.Contains(text, string([]byte{placeMark, place}))
+}
+
+// baseOf returns origin and path with captures in their places.
+func (v *templateValue) baseOf(captures []string) string {
+	return string(appendFilled(make([]byte, 0, 128), v.base, captures))
 }
 
 // textOf returns the value with captures in their places.
-func (v *templateValue) textOf(captures []capture) string {
+func (v *templateValue) textOf(captures []string) string {
 	if v.outcome != "" {
 		return v.outcome
 	}
-	text := v.origin + v.pathOf(captures)
-	if v.hasQuery {
+	text := v.baseOf(captures)
+	if v.query != "" {
 		text += "?" + v.queryOf(captures)
 	}
 	return text + v.fragmentOf(captures)
 }
 
-// queryOf returns the query with captures in their places, and fragmentOf the fragment, with its
-// "#".
-func (v *templateValue) queryOf(captures []capture) string {
-	query := string(appendPieces(nil, v.query, captures))
+// queryOf returns the query with captures in their places, without its "?".
+func (v *templateValue) queryOf(captures []string) string {
+	query := string(appendFilled(nil, strings.TrimPrefix(v.query, "?"), captures))
 	return string(weburl.AppendEncoded(nil, query, weburl.QuerySet))
 }
 
-func (v *templateValue) fragmentOf(captures []capture) string {
-	if !v.hasFragment {
-		return ""
-	}
-	return string(appendPieces([]byte("#"), v.fragment, captures))
+// fragmentOf returns the fragment with captures in their places.
+func (v *templateValue) fragmentOf(captures []string) string {
+	return string(appendFilled(nil, v.fragment, captures))
 }

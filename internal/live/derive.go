@@ -136,8 +136,7 @@ func (c *candidate) change(
 	return err
 }
 
-// compareWith compares the candidate with what serves, where it is not derived from that in one
-// step.
+// compareWith compares the candidate with what serves, if it is not derived from that in one step.
 func (c *candidate) compareWith(serving *Loaded) {
 	c.difference = resolver.Compare(serving.Ruleset, c.Ruleset, namedKeys)
 	c.fresh = c.Warnings.Since(serving.Warnings)
@@ -169,7 +168,7 @@ func (l *loading) readWhole() error {
 	return errors.Join(inSources, inRules)
 }
 
-// readWarnings returns what the readers of the whole sources warn of.
+// readWarnings returns the warnings of the readers of the whole sources.
 func (l *loading) readWarnings() map[int][]lint.Warning {
 	read := map[int][]lint.Warning{}
 	for _, i := range l.whole {

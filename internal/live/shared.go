@@ -83,10 +83,10 @@ func (t turn) Unlock() { <-t }
 
 // Loaded is a ruleset that has been read, compiled and checked.
 type Loaded struct {
-	Ruleset  *resolver.Ruleset
-	Warnings *lint.List
+	Ruleset *resolver.Ruleset
 	// Reverse tells which key leads to a page; nil where nobody asks.
 	Reverse  *reverse.Index
+	Warnings *lint.List
 	Digest   string
 	versions []string                    // of the sources
 	expected []source.PlacedExpectations // of the sources

@@ -34,19 +34,20 @@ func NewSlips() *Slips { return &Slips{base: rand.Uint64() | 1, last: map[uint64
 // IsFull reports whether there are as many paths as there may be.
 func (s *Slips) IsFull() bool { return len(s.remnants) > mostRemnants }
 
-// Add adds a path. The paths have the numbers 0, 1 and so on.
-func (s *Slips) Add(path string) {
+// Add adds a path, and returns its number: 0, 1 and so on.
+func (s *Slips) Add(path string) (number int) {
 	if s.filter == nil {
 		s.filter = make([]uint64, 1<<16)
 	}
-	number := int32(len(s.paths))
+	number = len(s.paths)
 	s.paths = append(s.paths, path)
 	s.eachRemnant(path, func(hash uint64) {
-		s.remnants = append(s.remnants, remnant{number, s.last[hash]})
+		s.remnants = append(s.remnants, remnant{int32(number), s.last[hash]})
 		s.last[hash] = int32(len(s.remnants))
 		word, bit := filterBit(hash)
 		s.filter[word] |= bit
 	})
+	return number
 }
 
 func filterBit(hash uint64) (word int, bit uint64) {

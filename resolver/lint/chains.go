@@ -207,11 +207,16 @@ func (s *survey) addTemplateFailures(list *List, isMeant func(number int) bool) 
 
 // templateFailure says what becomes of a rule with variables whose chain does not arrive.
 func templateFailure(failure error, options *resolver.Options) (Kind, string) {
+	const forAll = "for every value that no other key takes: its requests are answered with an " +
+		"error; lead the rule elsewhere"
 	if loop, is := failure.(*resolver.LoopError); is {
-		return WarnLoop, "loop " + loop.Path() + " for every value that no other key " +
-			"takes: its requests are answered with an error; lead the rule elsewhere"
+		return WarnLoop, "loop " + loop.Path() + " " + forAll
 	}
+	if failure == resolver.ErrPathTooLong {
+		return WarnTooManyRedirects, "the chain comes to a path of more than 8 KiB that begins as a " +
+			"template does, " + forAll
+	}
+	most := min(mostRedirects(options), resolver.MaxTemplateRedirects)
 	return WarnTooManyRedirects, "the chain never ends, or takes more than " +
-		internalRedirects(mostRedirects(options)) + ", for every value that no other key takes: " +
-		"its requests are answered with an error; lead the rule elsewhere"
+		internalRedirects(most) + ", " + forAll
 }

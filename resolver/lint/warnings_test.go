@@ -161,7 +161,7 @@ func TestEveryKindOfWarningSaysWhatHappensAndWhatToWrite(t *testing.T) {
 		{
 			"a template that grows", WarnTooManyRedirects,
 			[]resolver.Rule{{Key: "a{x}", Value: "/ab{x}", Position: at}}, resolver.Options{},
-			where + `"a{x}": the chain never ends, or takes more than 255 internal redirects, for every value that no other key takes: its requests are answered with an error; lead the rule elsewhere`,
+			where + `"a{x}": the chain never ends, or takes more than 32 internal redirects, for every value that no other key takes: its requests are answered with an error; lead the rule elsewhere`,
 		},
 		{
 			"a user name in a template", WarnUserinfo,

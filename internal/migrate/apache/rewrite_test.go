@@ -160,7 +160,7 @@ func TestALineThatTurnsASlashAloneMakesNoRule(t *testing.T) {
 		{"RewriteBase /\nRewriteRule ^wp-admin$ wp-admin/ [R,L]" + all, made, aliasRemark + says},
 		{"RewriteRule ^([^/]+)$ /$1/ [R,L]" + all, made, aliasRemark + says},
 		{"RedirectMatch ^/a/$ /a\nRedirectMatch ^/a$ /b", "a /b 302 exact", "it makes no rule"},
-		{"RedirectMatch ^/g$ /g" + all, "g pass exact|" + made, "remove the line|no rule is for"},
+		{"RedirectMatch ^/g$ /g" + all, "g pass exact|" + made, "remove the line|no rule can match"},
 	})
 }
 

@@ -59,7 +59,7 @@ func TestRedirectsOfVercelAndNextBecomeRules(t *testing.T) {
 {"source":"/d/a","destination":"/m","permanent":true},
 {"source":"/d","destination":"/m","permanent":true}]`, rulefile.Reading{},
 			"d,/n,308,exact\nd/{+splat},/n,308,exact\n",
-			"file:2:1: no request gets\nfile:3:1: no request reaches"},
+			"file:2:1: no request reaches\nfile:3:1: no request reaches"},
 		{"a slash", `[{"source":"/a","destination":"/n","permanent":true},
 {"source":"/a/","destination":"/n","permanent":true},
 {"source":"/b","destination":"/n","permanent":true},

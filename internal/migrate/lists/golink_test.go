@@ -66,7 +66,7 @@ func TestLinksOfGolinkBecomeRules(t *testing.T) {
 				"\"https://docs.example\"}\nfile:3:1: a link is\n" +
 				"file:4:1: a link is\nfile:5:1: \"b\" is no destination\n" +
 				"file:6:1: golink takes the first segment\nfile:7:1: the link holds control characters\n" +
-				"file:8:1: the link is no Unicode\nfile:9:1: the link is no Unicode\n" +
+				"file:8:1: the link is not Unicode\nfile:9:1: the link is not Unicode\n" +
 				"file:10:2: this is not JSON"},
 	})
 }

@@ -42,7 +42,7 @@ func TestAnEmptyDestinationOfNginxLetsRequestsPass(t *testing.T) {
 	migratetest.Check(t, nginx.Read, quietMap, []migratetest.Text{
 		{"/a \"\";\n~^/b/ '';\ndefault https://x.example/;",
 			"a pass exact|b pass|{+splat} https://x.example/ 301 exact",
-			"without regard|no rule is"},
+			"without regard|no rule can"},
 		{"/a \"\";\n/b /c;\n~^/d/(.*)$ /e/$1;", "a pass exact|b /c 301 exact|d /e/ 301",
 			"without regard"},
 		{"/a \"\";\n/b /c;\n/b \"\";\n/a /d;", "b /c 301 exact", "without regard|" +
@@ -164,7 +164,7 @@ func TestADefaultOfAMapThatIsNoneIsToldOf(t *testing.T) {
 		{"default x;\n/a /b;", "a /b 301 exact", folds + "file:1:1: \"x\" is no destination"},
 		{"default https://x.example/;\ndefault /y;\n/a /b;",
 			"a /b 301 exact|{+splat} https://x.example/ 301 exact",
-			folds + "no rule is for|a map has one default, and the line at file:1:1"},
+			folds + "no rule can match|a map has one default, and the line at file:1:1"},
 		{"/a;\n/b /c;", "b /c 301 exact", folds + "has 1 word;"},
 	})
 }

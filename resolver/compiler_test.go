@@ -1,0 +1,88 @@
+package resolver
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+	"unsafe"
+)
+
+// begunAnew are the fields of a ruleset that a derivation does not begin with as they are.
+var begunAnew = map[string]string{
+	"Ruleset.listing": "warnings are put in order again, as some are new",
+	"Ruleset.list":    "it is the result of that",
+
+	"table.arena":         "a branch of it, for records behind those that both share",
+	"table.slots":         "a branch of them: a page is copied before a slot in it changes",
+	"table.internalRules": "it is empty but while chains are followed",
+	"compiled.shadowed":   "the map is copied before it changes",
+	"compiled.warnings":   "those of single rules are added at the end",
+}
+
+func TestADerivationBeginsWithEveryFieldOfARuleset(t *testing.T) {
+	before := rulesetWithEverything(t)
+	now := eachField(reflect.ValueOf(before.compiler().next).Elem())
+	for name, was := range eachField(reflect.ValueOf(before).Elem()) {
+		is, there := now[name]
+		switch {
+		case begunAnew[name] != "":
+		case !there:
+			t.Errorf("%s is not carried over; if it begins anew, say why in begunAnew", name)
+		case was.IsZero():
+			t.Errorf("%s is zero in the ruleset of this test; add rules that fill it in", name)
+		case !reflect.DeepEqual(was.Interface(), is.Interface()):
+			t.Errorf("%s was %v, and the compiler begins with %v", name, was, is)
+		}
+	}
+}
+
+// rulesetWithEverything returns a ruleset that has been derived, in which every part has something.
+func rulesetWithEverything(t *testing.T) *Ruleset {
+	t.Helper()
+	c, err := NewCompiler(Options{NoLines: true, Digest: true, FoldCase: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rank := range 2 {
+		for _, rule := range []Rule{
+			{Key: "docs", Value: "https://docs.example/", Query: QueryPreserve},
+			{Key: "loop", Value: "/loop"}, {Key: "home", Value: "/start"}, {Key: "a", Value: "/site/b"},
+			{Key: "site", Value: "https://site.example"},
+			{Key: "t/{x}", Value: "/t/{x}"}, {Key: "u/{x}", Value: "/docs/{x}"},
+		} {
+			rule.Position.Source = []string{"first", "second"}[rank]
+			c.Add(rule)
+		}
+		c.NextSource()
+	}
+	rs, err := c.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := Rule{Key: "docs", Value: GoneValue}
+	if rs, _, err = rs.With([]RuleChange{{Key: "docs", Rule: &gone}}); err != nil {
+		t.Fatal(err)
+	}
+	return rs
+}
+
+// eachField returns the fields of a struct, and those of the structs that rules are compiled to, by
+// the name of the struct and their own.
+func eachField(v reflect.Value) map[string]reflect.Value {
+	fields := map[string]reflect.Value{}
+	inside := []reflect.Type{
+		reflect.TypeFor[compiled](), reflect.TypeFor[table](), reflect.TypeFor[chains](),
+		reflect.TypeFor[extent](), reflect.TypeFor[digest](), reflect.TypeFor[numbering](),
+	}
+	for field, value := range v.Fields() {
+		if slices.Contains(inside, field.Type) {
+			for name, value := range eachField(value) {
+				fields[name] = value
+			}
+			continue
+		}
+		name := v.Type().Name() + "." + field.Name
+		fields[name] = reflect.NewAt(field.Type, unsafe.Pointer(value.UnsafeAddr())).Elem()
+	}
+	return fields
+}

@@ -1,0 +1,417 @@
+package resolver
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/weburl"
+)
+
+// maxTemplatePath is how long a path can be that begins as a template does (R9).
+const maxTemplatePath = 8 << 10
+
+// maxEffort is how many steps a search takes, and all searches of a chain together. A step is to
+// look behind a node of the tree, or to compare some text. Only templates that a path nearly matches
+// at each of thousands of segments take more.
+const maxEffort = 10_000
+
+// templateFound is the best match among templates. It holds nothing of the path.
+type templateFound struct {
+	rule uint32 // the number of the entry, from 1 on; 0 for none
+	// segments is how many segments of the path the key's own ones take.
+	segments int
+	end      int // in the path's text
+	leaves   int
+}
+
+// templateMatch is a match with what it takes of a path, and leaves of it.
+type templateMatch struct {
+	templateFound
+	key       string // in the rule's spelling
+	status    int
+	mode      QueryMode
+	isExact   bool
+	value     templateValue
+	remaining string
+	captures  []string // by the number of the variable
+}
+
+// isTooLong reports whether a path that begins as a template does is longer than it may be.
+func (x *templateIndex) isTooLong(path string) bool {
+	return len(path) > maxTemplatePath && x != nil && x.begins(path)
+}
+
+// begins reports whether a path begins as a template does, up to its first variable.
+func (x *templateIndex) begins(path string) bool {
+	s := templateSearch{index: x, path: path}
+	node := uint32(0)
+	for at := 1; at <= len(path); {
+		segment, next, _ := s.segment(at)
+		n := &x.nodes[node]
+		if n.whole > 0 || n.span > 0 || x.beginsAround(node, segment) {
+			return true
+		}
+		if node = x.literal(node, segment); node == 0 {
+			return false
+		}
+		at = next
+	}
+	return false
+}
+
+// beginsAround reports whether a segment begins with the text in front of an expression of a node.
+func (x *templateIndex) beginsAround(node uint32, segment string) bool {
+	n := &x.nodes[node]
+	if n.flags&hasMany == 0 {
+		for at := n.around; at > 0; at = x.nodes[at].next {
+			if _, ok := x.cutPrefix(segment, x.prefix(&x.nodes[at])); ok {
+				return true
+			}
+		}
+		return false
+	}
+	lengths := x.lengths[node]
+	canonical := x.canonicalEnds(lengths, segment)
+	for _, length := range lengths.prefixes {
+		if length <= len(canonical) &&
+			x.child(node, treeSegment{beforeExpression, canonical[:length], ""}) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// search finds the best match of a path.
+func (x *templateIndex) search(path string) (best templateFound, effort int) {
+	s := templateSearch{index: x, path: path}
+	if len(path) >= 2 { // R4
+		s.visit(0, 0, 1)
+	}
+	return s.best, s.effort
+}
+
+// templateSearch looks for the best match of a path.
+type templateSearch struct {
+	index  *templateIndex
+	path   string
+	best   templateFound
+	effort int
+	// Behind an expression that spans segments, they are looked at from the last one on. inTail tells
+	// that they are, end is where the last one ends, and from where the first one may begin.
+	inTail    bool
+	end, from int
+}
+
+// segment returns the segment at a place, and the place of the next one: where segments begin, or
+// from the last one on where they end.
+func (s *templateSearch) segment(at int) (segment string, next int, ok bool) {
+	if s.inTail {
+		if at < s.from {
+			return "", 0, false
+		}
+		start := s.from + strings.LastIndexByte(s.path[s.from:at], '/') + 1
+		return s.path[start:at], start - 1, true
+	}
+	if at > len(s.path) {
+		return "", 0, false
+	}
+	end := strings.IndexByte(s.path[at:], '/')
+	if end < 0 {
+		return s.path[at:], len(s.path) + 1, true
+	}
+	return s.path[at : at+end], at + end + 1, true
+}
+
+// visit looks at a node, and at those behind it whose segments the path has from a place on. As
+// many segments of the path as given are those of the key so far.
+func (s *templateSearch) visit(node uint32, segments, at int) {
+	n := &s.index.nodes[node]
+	if s.effort > maxEffort || s.hasBetter(n) {
+		return
+	}
+	if n.rule > 0 {
+		end := at - 1
+		if s.inTail {
+			end = s.end
+		}
+		s.offer(n.rule, segments, end)
+	}
+	segment, next, ok := s.segment(at)
+	if !ok {
+		return
+	}
+	s.visitBehind(node, segment, segments, next)
+	if n.span > 0 {
+		s.visitSpan(n.span, segments, at)
+	}
+}
+
+// visitBehind looks at the nodes behind a segment of the path, which is in front of another one.
+func (s *templateSearch) visitBehind(node uint32, segment string, segments, next int) {
+	n := &s.index.nodes[node]
+	s.effort += 1 + s.index.readEffort(segment, s.index.longest)
+	if n.flags&hasLiterals != 0 {
+		if behind := s.index.literal(node, segment); behind > 0 {
+			s.visit(behind, segments+1, next)
+		}
+	}
+	s.visitAround(node, segment, segments, next)
+	if n.whole > 0 && segment != "" {
+		s.visit(n.whole, segments+1, next)
+	}
+}
+
+// visitAround looks behind the expressions of a node whose text around them a segment has.
+func (s *templateSearch) visitAround(node uint32, segment string, segments, next int) {
+	x := s.index
+	n := &x.nodes[node]
+	if n.flags&hasMany == 0 {
+		for at := n.around; at > 0; at = x.nodes[at].next {
+			s.visitMatching(at, segment, segments, next)
+		}
+		return
+	}
+	lengths := x.lengths[node]
+	canonical := x.canonicalEnds(lengths, segment)
+	s.effort += x.readEffort(segment, len(segment))
+	for _, length := range lengths.all {
+		if length.sum() >= len(canonical) {
+			continue
+		}
+		if s.effort += 1 + length.sum()/bytesInStep; s.effort > maxEffort {
+			return
+		}
+		around := treeSegment{aroundExpression, canonical[:length.prefix],
+			canonical[len(canonical)-length.suffix:]}
+		if at := x.child(node, around); at > 0 {
+			s.visitMatching(at, segment, segments, next)
+		}
+	}
+}
+
+// How many bytes of a segment are read in the time of a step, as they are and encoded.
+const bytesInStep, encodedInStep = 64, 8
+
+// readEffort is how many steps it takes to read so much of a segment in its canonical form.
+func (x *templateIndex) readEffort(segment string, n int) int {
+	n = min(n, len(segment))
+	if n >= encodedInStep && (x.opts.foldCase || strings.IndexByte(segment, '%') >= 0) {
+		return n / encodedInStep
+	}
+	return n / bytesInStep
+}
+
+func (l textLength) sum() int { return l.prefix + l.suffix }
+
+// visitMatching looks behind an expression if a segment has the text around it.
+func (s *templateSearch) visitMatching(node uint32, segment string, segments, next int) {
+	n := &s.index.nodes[node]
+	s.effort += 1 + s.index.readEffort(segment, len("%XX")*int(n.prefix+n.suffix))
+	if _, ok := s.index.matchSegment(s.index.prefix(n), s.index.suffix(n), segment); ok {
+		s.visit(node, segments+1, next)
+	}
+}
+
+// visitSpan looks at an expression that spans segments, whose first one is at a place. It takes all
+// the rest of the path but for a "/" at its end, or what is in front of more text.
+func (s *templateSearch) visitSpan(node uint32, segments, at int) {
+	n := &s.index.nodes[node]
+	rest := strings.TrimSuffix(s.path[at:], "/")
+	if n.rule > 0 && rest != "" {
+		s.offer(n.rule, segments, at+len(rest))
+	}
+	if s.index.ends[n.text] == (spanEnds{}) {
+		return
+	}
+	first, from, ok := s.segment(at)
+	if first == "" { // the expression takes something
+		_, from, ok = s.segment(from)
+	}
+	if !ok || from > len(s.path) {
+		return
+	}
+	s.effort += (len(s.path) - from) / bytesInStep
+	s.inTail, s.from = true, from
+	s.visitTails(node, segments)
+	s.inTail = false
+}
+
+// visitTails looks for the segments behind an expression that spans segments, from the end of the
+// path on: the last place leaves least of it.
+func (s *templateSearch) visitTails(node uint32, segments int) {
+	n := &s.index.nodes[node]
+	ends := &s.index.ends[n.text]
+	for end := len(s.path); end >= s.from && s.effort <= maxEffort; {
+		start, isEncoded := end, false
+		for start > s.from && s.path[start-1] != '/' {
+			start--
+			isEncoded = isEncoded || s.path[start] == '%'
+		}
+		if segment := s.path[start:end]; s.index.mayEnd(ends, segment, isEncoded) {
+			s.end = end
+			s.visitBehind(node, segment, segments, start-1)
+			if s.best.rule > 0 && s.best.segments >= int(n.deepest) &&
+				leaves(s.path[end:]) > s.best.leaves {
+				return
+			}
+		}
+		end = start - 1
+	}
+}
+
+// mayEnd reports whether a segment may be one at the end of keys.
+func (x *templateIndex) mayEnd(ends *spanEnds, segment string, isEncoded bool) bool {
+	last := lastOctet(segment)
+	if !isEncoded && !x.opts.foldCase {
+		return hasBit(ends.octets, int(last)) && hasBit(ends.lengths, len(segment))
+	}
+	// A triplet stands for an octet, or for itself in upper case.
+	octet, ok := weburl.Triplet(segment, max(0, len(segment)-len("%XX")))
+	return ends.mayBeLast(last) || ok && ends.mayBeLast(octet)
+}
+
+// mayBeLast reports whether an octet, in upper or lower case, may be the last one of a key.
+func (e *spanEnds) mayBeLast(octet byte) bool {
+	const toggled = 'a' - 'A' // which changes other octets than letters to no avail
+	return hasBit(e.octets, int(octet)) || hasBit(e.octets, int(octet^toggled))
+}
+
+// hasBit reports whether a word has the bit of a number, of which the lowest six bits count.
+func hasBit(word uint64, number int) bool { return word>>(number&63)&1 != 0 }
+
+// hasBetter reports whether no key below a node can be better than the best match so far. Of keys
+// of as many segments, without expressions that span segments, each leaves as much of the path.
+func (s *templateSearch) hasBetter(n *templateNode) bool {
+	if s.best.rule == 0 || int(n.deepest) > s.best.segments {
+		return false
+	}
+	return int(n.deepest) < s.best.segments ||
+		n.flags&mayLeaveLess == 0 && n.best > s.index.entries[s.best.rule-1].order
+}
+
+// offer takes a match that ends at a place of the path if it is better than the best one so far. A
+// longer one is better, then one that takes more of the path, and then the better template.
+func (s *templateSearch) offer(rule uint32, segments, end int) {
+	x, leaves := s.index, leaves(s.path[end:])
+	this := &x.entries[rule-1]
+	if leaves > 0 && x.header(int(rule)-1).flags().has(exactKey) {
+		return
+	}
+	if best := s.best.rule; best > 0 {
+		worse := cmp.Or(
+			cmp.Compare(s.best.segments, segments),
+			cmp.Compare(leaves, s.best.leaves),
+			cmp.Compare(this.order, x.entries[best-1].order),
+		) > 0
+		if worse {
+			return
+		}
+	}
+	s.best = templateFound{rule, segments, end, leaves}
+}
+
+// leaves is how much a match leaves of a path. One slash at its end does not count, as exact keys
+// take it.
+func leaves(remaining string) int {
+	if remaining == "/" {
+		return 0
+	}
+	return len(remaining)
+}
+
+// precedes reports whether a template matches better than a literal key: it is longer, or takes
+// more of the path.
+func (m *templateFound) precedes(found literalMatch, t *table) bool {
+	if found.ref == 0 {
+		return true
+	}
+	segments := strings.Count(t.key(found.ref), "/") + 1
+	return m.segments > segments || m.segments == segments && m.leaves < leaves(found.remaining)
+}
+
+// match returns what a match takes of a path, and leaves of it.
+func (x *templateIndex) match(found templateFound, path string) (m templateMatch) {
+	var r record
+	r.decodeAnswer(&x.records, x.records.bytes(x.entries[found.rule-1].at))
+	m = templateMatch{
+		templateFound: found, key: r.spelledKey(), status: r.status, mode: r.mode,
+		isExact: r.flags.has(exactKey), value: newTemplateValue(&r),
+	}
+	if !m.isExact {
+		m.remaining = path[found.end:] // of which an exact key leaves a slash that is not appended
+	}
+	key, expressions := r.key, strings.Count(r.key, "{")
+	m.captures = make([]string, 0, expressions)
+	for start := 1; len(m.captures) < expressions; {
+		segment, behind, isLast := cutSegment(key)
+		prefix, expression, hasExpression := strings.Cut(segment, "{")
+		end := found.end
+		switch at := strings.IndexByte(path[start:end], '/'); {
+		case strings.HasPrefix(expression, "+"):
+			if !isLast {
+				end = startOfLast(path[:end], strings.Count(behind, "/")+1)
+			}
+		case at >= 0:
+			end = start + at
+		}
+		if hasExpression {
+			taken := path[start:end]
+			if _, suffix, _ := strings.Cut(expression, "}"); prefix != "" || suffix != "" {
+				taken, _ = x.matchSegment(prefix, suffix, taken)
+			}
+			m.captures = append(m.captures, taken)
+		}
+		key, start = behind, end+1
+	}
+	return m
+}
+
+// cutSegment cuts a key behind its first segment.
+func cutSegment(key string) (segment, behind string, isLast bool) {
+	segment, behind, found := strings.Cut(key, "/")
+	return segment, behind, !found
+}
+
+// startOfLast returns where the "/" in front of the last n segments of a path is.
+func startOfLast(path string, n int) int {
+	for range n {
+		path = path[:strings.LastIndexByte(path, '/')]
+	}
+	return len(path)
+}
+
+// literal returns the node behind a literal segment, however it is spelled, 0 for none.
+func (x *templateIndex) literal(node uint32, segment string) uint32 {
+	if len(segment) > x.longest {
+		return 0
+	}
+	var memory [128]byte
+	return x.child(node, treeSegment{literalSegment, x.canonical(memory[:0], segment), ""})
+}
+
+// canonical returns the canonical form of a segment (R3). It may use memory behind dst.
+func (x *templateIndex) canonical(dst []byte, segment string) string {
+	if !x.opts.foldCase && strings.IndexByte(segment, '%') < 0 {
+		return segment
+	}
+	return text(x.opts.appendKey(dst, segment))
+}
+
+// canonicalEnds returns a segment, each octet in its canonical form. A long one is cut to so much
+// of its beginning and end as there is text around expressions.
+func (x *templateIndex) canonicalEnds(lengths *textLengths, segment string) string {
+	if !x.opts.foldCase && strings.IndexByte(segment, '%') < 0 {
+		return segment
+	}
+	if len(segment) <= len("%XX")*(lengths.most.sum()+1) {
+		return x.canonicalUnits(segment)
+	}
+	front, back := 0, len(segment)
+	for range lengths.most.prefix + 1 {
+		front += nextUnit(segment[front:])
+	}
+	for range lengths.most.suffix {
+		back -= lastUnit(segment[:back])
+	}
+	return x.canonicalUnits(segment[:front]) + x.canonicalUnits(segment[back:])
+}
