@@ -87,7 +87,7 @@ func (d *derivation) eachBetween(changed map[string]bool, do func(ref)) {
 	}
 	found := map[ref]bool{}
 	for key := range changed {
-		for _, sampled := range [...]string{"/", "/" + anySegment} {
+		for _, sampled := range [...]string{"/", "/" + AnySegment} {
 			if above, ok := strings.CutSuffix(key, sampled); ok && !changed[above] {
 				found[rs.entryOf(above)] = true
 			}

@@ -14,12 +14,12 @@ type sample struct {
 	template *templateRule // nil for a key without variables
 }
 
-// anySegment stands for a segment that no key has: it is U+FFFF, which is no character.
-const anySegment = "%EF%BF%BF"
+// AnySegment stands for a segment that no key has: it is U+FFFF, which is no character.
+const AnySegment = "%EF%BF%BF"
 
 // anyQuery stands for a query of a request. Its parameter has no "=", so that all query modes write
 // it in their own way.
-const anyQuery = "?" + anySegment
+const anyQuery = "?" + AnySegment
 
 // Below stands for any path below a key.
 const Below = "/…"
@@ -43,7 +43,7 @@ func (t *templateRule) sample() sample {
 
 // sampleValue stands for a value of the variable in a slot. It has a reserved character, so that it
 // comes out of {x} in another spelling than out of {+x}.
-func sampleValue(slot int) string { return anySegment + strconv.Itoa(slot) + ":" + anySegment }
+func sampleValue(slot int) string { return AnySegment + strconv.Itoa(slot) + ":" + AnySegment }
 
 // sampleSpellings returns how a sample value comes out of {+x} and of {x}.
 func sampleSpellings(slot int) [2]string {
@@ -61,12 +61,12 @@ func (s *sample) named(url string) string {
 			url = strings.ReplaceAll(url, spellings[1], "{"+name+"}")
 		}
 	}
-	return strings.ReplaceAll(url, anySegment, "…")
+	return strings.ReplaceAll(url, AnySegment, "…")
 }
 
 // paths returns the paths of the three requests that stand for all of a key's.
 func (s *sample) paths() [3]string {
-	return [...]string{s.path, s.path + "/", s.path + "/" + anySegment}
+	return [...]string{s.path, s.path + "/", s.path + "/" + AnySegment}
 }
 
 // KeyResults are what requests for a key and for what lies below it get, where no longer key has

@@ -32,8 +32,8 @@ func (rs *Ruleset) SourceOf(number int) int {
 // no particular order.
 func (rs *Ruleset) Keys() iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
-		for at, s := range rs.table.entries(&rs.opts) {
-			if !yield(at, rs.table.key(s.ref())) {
+		for number, at := range rs.entries() {
+			if !yield(number, rs.table.key(at)) {
 				return
 			}
 		}
@@ -146,9 +146,6 @@ func (s *Sample) Path() string { return s.path }
 // Named replaces values in a URL by the names of their variables. A segment below the key
 // becomes "…", as in [Below].
 func (s *Sample) Named(url string) string { return s.named(url) }
-
-// AnySegment stands for a segment that no key has.
-const AnySegment = anySegment
 
 // QueryOf returns the query of a rule's value, in the spelling of URLs, and what the query mode of
 // its requests makes of it where no request has one.

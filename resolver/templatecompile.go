@@ -211,7 +211,7 @@ func (c *Compiler) findTemplateFailures() {
 			continue
 		}
 		t := c.templates.ruleAt(i)
-		captures := slices.Repeat([]string{anySegment}, strings.Count(c.templates.key(i), "{"))
+		captures := slices.Repeat([]string{AnySegment}, strings.Count(c.templates.key(i), "{"))
 		first := step{status: c.opts.statusOf(t.rule), mode: t.rule.Query, internal: true}
 		end := chains.follow(
 			t.rule, value.baseOf(captures), newChain(&first), c.opts.templateLimits())

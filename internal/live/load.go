@@ -66,9 +66,8 @@ func (c *Config) servingOptions(pause func()) resolver.Options {
 	return options
 }
 
-// CompileRules reads and compiles all rules, and returns the ruleset and the sources' versions. It
-// reports its progress to tell; later scans of the ruleset call tell, too, on the scanning
-// goroutine.
+// CompileRules reads and compiles all rules, and returns the ruleset and its warnings. It reports
+// its progress to tell; later scans of the ruleset call tell, too, on the scanning goroutine.
 func (rs *Ruleset) CompileRules(ctx context.Context, tell func(Progress)) (*resolver.Ruleset,
 	*lint.List, error) {
 	l := rs.newLoading(ctx, nil)
@@ -128,7 +127,7 @@ type intake interface {
 	Add(rule resolver.Rule)
 }
 
-// compiling adapts a compiler to [intake].
+// compiling adapts a compiler to [intake], and collects what there is to warn of.
 type compiling struct {
 	*resolver.Compiler
 	warnings *lint.List

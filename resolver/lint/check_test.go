@@ -277,7 +277,7 @@ func redirectedAgain(rs *resolver.Ruleset, key string, opts resolver.Options) st
 	if first == "" {
 		return ""
 	}
-	if origin := first[:len(first)-len(behindHost(first))]; origin != site && origin != "https://go.example" {
+	if !strings.HasPrefix(first, site+"/") && !strings.HasPrefix(first, "https://go.example/") {
 		return ""
 	}
 	return askOverHTTP(rs, first)

@@ -15,8 +15,10 @@ type unansweredPaths struct {
 type unansweredPath struct {
 	path  string
 	rules []int // the numbers of those that lead to it
-	// near is the first rule, in the order of [survey.compare], whose key is one letter away.
-	near sourcedRule
+	// meant is the nearest of the keys that are one letter away, "" for none, and number that of its
+	// rule.
+	meant  string
+	number int
 }
 
 func newUnansweredPaths() unansweredPaths {
@@ -30,7 +32,8 @@ func (u *unansweredPaths) add(path string, rule int) {
 		if u.slips.IsFull() {
 			return
 		}
-		n = u.slips.Add(path)
+		u.slips.Add(path)
+		n = len(u.paths)
 		u.numbers[path] = n
 		u.paths = append(u.paths, unansweredPath{path: path})
 	}
@@ -41,19 +44,18 @@ func (u *unansweredPaths) add(path string, rule int) {
 func (u *unansweredPaths) compare(s *survey, number int, key string) {
 	u.slips.Find(key, func(n int) {
 		p := &u.paths[n]
-		this := s.sourced(number)
-		isFirst := p.near.rule.Key == "" || s.compare(this, p.near) < 0
-		if isFirst && !s.leadsToPath(this.rule.Value, number, p.path) {
-			p.near = this
+		isNearest := p.meant == "" || near.Compare(p.path, key, p.meant) < 0
+		if isNearest && !s.leadsToPath(number, p.path) {
+			p.meant, p.number = key, number
 		}
 	})
 }
 
 // leadsToPath reports whether a rule leads to a path of the site, or leads nowhere. The path is a
 // page then, and does not mean the rule's key.
-func (s *survey) leadsToPath(value string, number int, path string) bool {
-	if !isInternal(value) {
-		return isOutcome(value)
+func (s *survey) leadsToPath(number int, path string) bool {
+	if rule, _ := s.Numbered(number); !isInternal(rule.Value) {
+		return isOutcome(rule.Value)
 	}
 	this := s.internalRule(number)
 	return this.end.kind.isAtSite() && s.endKey(this) == path
@@ -63,12 +65,13 @@ func (s *survey) leadsToPath(value string, number int, path string) bool {
 // away from a key.
 func (c *chainWarnings) addMisspelt() {
 	for _, p := range c.unanswered.paths {
-		if p.near.rule.Key == "" {
+		if p.meant == "" {
 			continue
 		}
+		meant, _ := c.Numbered(p.number)
 		for _, number := range p.rules {
 			this := c.sourced(number)
-			message := misspeltMessage(this.rule.Value, p.near.rule.Key)
+			message := misspeltMessage(this.rule.Value, meant.Key)
 			c.list.add(ofChains, this.source, about(this.rule, WarnMisspelt, message))
 		}
 	}
