@@ -303,8 +303,8 @@ func (p *directive) reportNoRule(name string, l line) {
 	if option := near.Word(name, names); option != "" {
 		nearest = "; the nearest option is " + option
 	}
-	p.report(l.at, "%q is neither a rule nor an option%s: a rule is %s; the options are %s", written, nearest,
-		aRule, strings.Join(names, ", "))
+	p.report(l.at, "%q is neither a rule nor an option%s: a rule is %s; the options are %s", written,
+		nearest, aRule, strings.Join(names, ", "))
 }
 
 // addRule adds a rule.

@@ -103,8 +103,8 @@ func (p *Page) setOption(name string, words caddyfile.Segment) error {
 		}
 		return o.check(*o.value)
 	}
-	return fmt.Errorf("%q is not an option of shortlink_page; the options are handler, path, user, read, "+
-		"write and misses", name)
+	return fmt.Errorf("%q is not an option of shortlink_page; the options are handler, path, user, "+
+		"read, write and misses", name)
 }
 
 func checkPath(path string) error {

@@ -133,7 +133,8 @@ func (r *request) deleteForm(key string) view {
 		removal := &live.Edit{Changes: []live.Change{{Key: key, If: e.check}}}
 		seen, err := r.links.Preview(r.Context(), removal)
 		if err != nil {
-			return failure(r.layout(), client.StatusOf(err), "The link cannot be deleted here: "+err.Error()+".")
+			return failure(r.layout(), client.StatusOf(err),
+				"The link cannot be deleted here: "+err.Error()+".")
 		}
 		effects = seen
 	}

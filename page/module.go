@@ -163,8 +163,9 @@ func (p *Page) ruleset(host string) (*live.RunningRuleset, error) {
 	if err := live.CheckPage(p.HandlerName, all.Names()); err != nil {
 		return nil, err
 	}
-	return nil, fmt.Errorf("shortlink_page needs the name of a shortlink handler, because there is not "+
-		"just one; write handler <name> into its block; there are: %s", strings.Join(all.Names(), ", "))
+	return nil, fmt.Errorf("shortlink_page needs the name of a shortlink handler, because there is "+
+		"not just one; write handler <name> into its block; there are: %s",
+		strings.Join(all.Names(), ", "))
 }
 
 // ServeHTTP answers a request for the page, and passes others on.

@@ -158,8 +158,8 @@ func literalChain(n int) []Rule {
 	return rules
 }
 
-// longTarget is as much as Caddy takes for a header, and about as much for a request line. Of it the
-// path is as long as it may be where a template matches.
+// longTarget is as much as Caddy takes for a header, and about as much for a request line. Of it
+// the path is as long as it may be where a template matches.
 const longTarget = 20_000
 
 // dearQuery is what a long target has behind its path.

@@ -233,8 +233,8 @@ func (p *lineParser) parseStatus(rest []word) {
 		p.status = code
 	case number == "200":
 		p.answer, p.note = redirects.Passes, "200 is a rewrite, not a redirect: the next handler "+
-			"answers what this line matches; use Caddy's rewrite or try_files, or reverse_proxy for another "+
-			"host"
+			"answers what this line matches; use Caddy's rewrite or try_files, or reverse_proxy "+
+			"for another host"
 	case number == "404":
 		p.answer, p.note = redirects.Passes, "404 is an error page, not a redirect: the next handler "+
 			"answers what this line matches; use Caddy's handle_errors for the page"
@@ -270,8 +270,8 @@ func (p *lineParser) refuseCondition(word word) (is bool) {
 	name, _, isPair := strings.Cut(word.text, "=")
 	switch is = isPair && name != ""; {
 	case is && strings.EqualFold(name, "role"):
-		p.refuse(unsupported, word, "a rule has no condition %s, and without it the line's content is open to "+
-			"everybody; guard it with Caddy's basic_auth or forward_auth", name)
+		p.refuse(unsupported, word, "a rule has no condition %s, and without it the line's content "+
+			"is open to everybody; guard it with Caddy's basic_auth or forward_auth", name)
 	case is:
 		p.refuse(unsupported, word, "a rule has no condition %s; use Caddy's redir with a matcher", name)
 	}

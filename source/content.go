@@ -239,8 +239,8 @@ func (c *content) parse(r *reading, signature []byte, add func(resolver.Rule)) e
 func (c *content) signatureProblem(text []byte) error {
 	var s minisign.Signature
 	if s.UnmarshalText(text) == nil && s.Algorithm == minisign.EdDSA && s.KeyID == c.publicKey.ID() {
-		return errors.New("its signature is in minisign's old format, which signs the content and not its hash; " +
-			"sign it again with minisign -Sm, of version 0.10 or later and without -l")
+		return errors.New("its signature is in minisign's old format, which signs the content " +
+			"and not its hash; sign it again with minisign -Sm, of version 0.10 or later and without -l")
 	}
 	return errors.New("its signature does not match this content and the configured key; " +
 		"sign it with minisign -Sm, of version 0.10 or later")

@@ -45,8 +45,8 @@ func (e *Expression) assign(span string, found []Value) bool {
 	return true
 }
 
-// reach returns the places that are reached with another variable. If it is undefined, they are those
-// before. If not, it consumes the following items that it can have made.
+// reach returns the places that are reached with another variable. If it is undefined, they are
+// those before. If not, it consumes the following items that it can have made.
 func (a *assignment) reach(v *Variable, before []bool) []bool {
 	from := make([]int, len(before))
 	reached := make([]bool, len(before))

@@ -25,8 +25,8 @@
 // # What matching promises
 //
 //   - Opaque values, by [Matcher.Match]: expanding them gives the URI.
-//   - Cooked values, by [Matcher.Cooked]: decoded once, valid UTF-8, and their expansion matches with
-//     the same cooked values.
+//   - Cooked values, by [Matcher.Cooked]: decoded once, valid UTF-8, and their expansion matches
+//     with the same cooked values.
 //
 // If every variable occurs once, the template matches all its expansions, also with undefined
 // variables. Variables first get one item each, in their order. If that does not give the URI, as

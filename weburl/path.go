@@ -47,8 +47,8 @@ func dropSegment(dst []byte, root int) []byte {
 	return dst
 }
 
-// IsDotSegment reports whether the standard reads a segment of a path as "." or "..". Each dot may be
-// written "%2e".
+// IsDotSegment reports whether the standard reads a segment of a path as "." or "..". Each dot may
+// be written "%2e".
 func IsDotSegment(segment string) bool { return dots(segment) > 0 }
 
 // dots returns 1 for a segment that is a single dot, 2 for a double dot, else 0. Each dot may be

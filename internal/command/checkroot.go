@@ -48,7 +48,8 @@ func (r *checkReport) checkRoot(
 	hosts []string,
 ) {
 	c := rootCheck{
-		root: root, dir: dir, ruleset: ruleset, site: lint.SiteOf(ruleset, hosts), folds: options.FoldCase,
+		root: root, dir: dir, ruleset: ruleset, site: lint.SiteOf(ruleset, hosts),
+		folds:  options.FoldCase,
 		report: r, hidden: map[int]*hiddenFiles{},
 	}
 	c.findUnread()

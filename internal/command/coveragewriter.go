@@ -293,7 +293,7 @@ func (w *coverageWriter) writeNotes() {
 		}
 	}
 	if left.Overflow > 0 {
-		note("requests not counted, because at most %d URLs are held: %d; leave some out with --skip, or "+
-			"read fewer files at a time", coverage.MostURLs, left.Overflow)
+		note("requests not counted, because at most %d URLs are held: %d; leave some out with "+
+			"--skip, or read fewer files at a time", coverage.MostURLs, left.Overflow)
 	}
 }

@@ -64,7 +64,8 @@ columns of csv are key, count and last, or date and count.`,
 		}),
 	}
 	o.addFlags(cmd)
-	cmd.Flags().Uint64Var(&q.top, "top", 0, "Only this many rules, those with the most hits; 0 for all")
+	cmd.Flags().Uint64Var(&q.top, "top", 0,
+		"Only this many rules, those with the most hits; 0 for all")
 	cmd.Flags().StringVar(&q.unused, "unused", "",
 		"Only rules that have not redirected for this long, such as 90d")
 	cmd.Flags().BoolVar(&q.days, "days", false,

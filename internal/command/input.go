@@ -217,7 +217,8 @@ func quietContext(config []byte) (ctx caddy.Context, closeAll func(), err error)
 }
 
 // errStdinTwice is the error of a command that would have to read standard input twice.
-var errStdinTwice = errors.New("standard input can be read only once; write a file for the other one")
+var errStdinTwice = errors.New("standard input can be read only once; " +
+	"write a file for the other one")
 
 // readsStdin reports whether rules are read from standard input.
 func (in *input) readsStdin() bool {

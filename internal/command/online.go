@@ -137,8 +137,8 @@ func (r *remote) rulePath(key string) (string, error) {
 	encoded := encodedKey(key)
 	for segment := range strings.SplitSeq(strings.TrimSuffix(encoded, "/"), "/") {
 		if segment == "" || segment == "." || segment == ".." {
-			return "", fmt.Errorf("the key %q cannot be named in a request, because it has an empty segment or "+
-				"one of dots; edit its source instead", key)
+			return "", fmt.Errorf("the key %q cannot be named in a request, because it has an empty "+
+				"segment or one of dots; edit its source instead", key)
 		}
 	}
 	return r.path("rules", encoded), nil

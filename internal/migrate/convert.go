@@ -187,8 +187,8 @@ func approximation(rule resolver.Rule, from Format, to rulefile.Format) string {
 	return strings.Join(ways, "; ")
 }
 
-// packedPosition is the position of a line: its number in the upper half and, where a line can have several
-// entries that count each for itself, the column in the lower one.
+// packedPosition is the position of a line. The upper half has its number. The lower one has the
+// column where the entries of a line count separately.
 type packedPosition uint64
 
 func (c *converter) packPosition(at resolver.Position) packedPosition {

@@ -318,7 +318,8 @@ func TestOfTwoTextsTheNearerOneIsLess(t *testing.T) {
 		{"hanbook", "handbook", "nothing"}, {"hanbook", "a", "b"}, {long, "a", "b"},
 		{"docz", "doca", "docs"}, {"docz", "docs", long},
 	} {
-		if Compare(test.path, test.less, test.more) >= 0 || Compare(test.path, test.more, test.less) <= 0 ||
+		if Compare(test.path, test.less, test.more) >= 0 ||
+			Compare(test.path, test.more, test.less) <= 0 ||
 			Compare(test.path, test.less, test.less) != 0 {
 			t.Errorf("%.9s: %.9s is not less than %.9s", test.path, test.less, test.more)
 		}

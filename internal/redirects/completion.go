@@ -165,8 +165,9 @@ func (m *maker) errOverlap(first int, t *translation, path string) error {
 	} else if t.passes() {
 		instead = "one for " + path + " that passes"
 	}
-	return errors.New("the line at " + m.placeOf(first).String() + " matches " + path + " first, but " +
-		"a rule of this line would win there; write a rule for each such path instead of this line, " +
+	return errors.New("the line at " + m.placeOf(first).String() + " matches " + path +
+		" first, but a rule of this line would win there; write a rule for each such path "+
+		"instead of this line, " +
 		"beginning with " + instead + ", or put this line before that one")
 }
 

@@ -210,7 +210,8 @@ func (m *maker) reportOwned(i, owner int) {
 // slashApart reports whether two lines differ only in a slash at the end of their paths, and
 // whether both have the same answer.
 func (m *maker) slashApart(i, other int) (isApart, isSame bool) {
-	if m.Slashes != SlashesMerged || other == noLine || m.lines[i].hasSlash == m.lines[other].hasSlash {
+	if m.Slashes != SlashesMerged || other == noLine ||
+		m.lines[i].hasSlash == m.lines[other].hasSlash {
 		return false, false
 	}
 	a, b := m.translationOf(i), m.translationOf(other)
@@ -235,7 +236,8 @@ func (m *maker) warnOfSlash(to string, next int, at resolver.Position) {
 		return
 	}
 	m.Approximate(at, fmt.Sprintf("the line at %s matches the destination here, because a "+
-		"slash at the end of a path makes no difference; elsewhere clients stay at %s", m.placeOf(next), to))
+		"slash at the end of a path makes no difference; elsewhere clients stay at %s",
+		m.placeOf(next), to))
 }
 
 // reportNotes reports how the meaning of a line differs here.

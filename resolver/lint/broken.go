@@ -9,8 +9,8 @@ import (
 
 // Broken returns the rules of a ruleset that break keys which the rulesets before do not break.
 // Requests for a broken key are answered with an error, as its chain never ends or is too long.
-// count is how many such rules there are, whatever options the rulesets have; first are the first of
-// them by position, with the reason and what to write instead. The kind of each is a
+// count is how many such rules there are, whatever options the rulesets have; first are the first
+// of them by position, with the reason and what to write instead. The kind of each is a
 // [*resolver.LoopError] or [resolver.ErrTooManyRedirects]. most limits how many are named.
 func Broken(
 	rs *resolver.Ruleset, before []*resolver.Ruleset, most int,

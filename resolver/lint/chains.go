@@ -15,8 +15,8 @@ type chainWarnings struct {
 	list     *List
 	made     []placedWarning
 	reported map[string]bool // loops, by the key that they are told with
-	// waiting are the paths that clients are redirected to, in the form of keys, and unanswered those
-	// that no key answers.
+	// waiting are the paths that clients are redirected to, in the form of keys, and unanswered
+	// those that no key answers.
 	waiting    map[string]*keysBelow
 	unanswered unansweredPaths
 }
@@ -88,7 +88,8 @@ func (c *chainWarnings) lookAtFailure(place int, this *internalRule) {
 			}
 			c.reported[loop.Cycle[0]] = true
 		}
-		w.Kind, w.Cycle, w.Message = WarnLoop, loop.Cycle, loopMessage(loop, this.rule, this.next.Remaining)
+		w.Kind, w.Cycle = WarnLoop, loop.Cycle
+		w.Message = loopMessage(loop, this.rule, this.next.Remaining)
 	} else if failure != resolver.ErrTooManyRedirects {
 		return
 	}
@@ -173,8 +174,8 @@ func (c *chainWarnings) exactMessage(this *internalRule) string {
 		"/{+rest} with " + strings.TrimRight(path, "/") + "/{+rest}" + query + fragment
 }
 
-// destinationBelow returns where requests for something below a rule's key lead, if the rule answers
-// any: another one may take all of that.
+// destinationBelow returns where requests for something below a rule's key lead, if the rule
+// answers any: another one may take all of that.
 func (s *survey) destinationBelow(this *internalRule) string {
 	for _, below := range []string{
 		"/" + resolver.AnySegment, "/" + resolver.AnySegment + "/" + resolver.AnySegment,
@@ -193,8 +194,8 @@ func (s *survey) destinationBelow(this *internalRule) string {
 	return ""
 }
 
-// addTemplateFailures warns of rules with variables whose chain does not arrive, whatever these stand
-// for. Values that another key takes do not count.
+// addTemplateFailures warns of rules with variables whose chain does not arrive, whatever these
+// stand for. Values that another key takes do not count.
 func (s *survey) addTemplateFailures(list *List, isMeant func(number int) bool) {
 	for number := range s.Failures() {
 		this := s.sourced(number)

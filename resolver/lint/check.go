@@ -28,7 +28,8 @@ const (
 	FindQuery Kind = "query is changed"
 	// FindChain: a chain of more than one internal redirect, which could be none.
 	FindChain Kind = "long chain"
-	// FindAgain: clients are redirected to a URL of the site, where another key redirects them again.
+	// FindAgain: clients are redirected to a URL of the site, where another key redirects them
+	// again.
 	FindAgain Kind = "redirected again"
 	// FindFailing: clients are redirected to a URL of the site that is answered with an error.
 	FindFailing Kind = "leads to an error"
@@ -51,9 +52,9 @@ type Finding struct {
 
 // Check reports everything that can be known of a ruleset, in no particular order. That is the
 // warnings of its list, and what only a look at each rule shows. It follows rules and redirects as
-// they are compiled. Templates are sampled: with values that no other key takes, so that what becomes
-// of a value that another key does take is told of that key alone. Circles are looked for from three
-// samples of each rule, namely its key, the key with a slash, and something below it.
+// they are compiled. Templates are sampled: with values that no other key takes, so that what
+// becomes of a value that another key does take is told of that key alone. Circles are looked for
+// from three samples of each rule, namely its key, the key with a slash, and something below it.
 //
 // hosts are names of the served site, as they stand in URLs, besides that of the origin, with their
 // ports where these are not the default ones, and with a scheme (as in "http://go.example") where

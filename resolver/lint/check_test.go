@@ -310,7 +310,9 @@ func TestEscapesAreFoundWhereComparingAllPairsFindsThem(t *testing.T) {
 		for range 5 {
 			key := path()
 			value := r.one("", site, "https://x.example") + "/" + path() + r.one("", "", "/", "?(")
-			byKey[resolver.CanonicalKey(key, false)] = resolver.Rule{Key: key, Value: r.one(value, value, "gone")}
+			byKey[resolver.CanonicalKey(key, false)] = resolver.Rule{
+				Key: key, Value: r.one(value, value, "gone"),
+			}
 		}
 		rules := slices.Collect(maps.Values(byKey))
 		rs := mustCompile(t, rules, resolver.Options{})

@@ -9,10 +9,10 @@ import (
 )
 
 // checkClients reports what becomes of clients that a rule redirects to the site: they never
-// arrive, or they are redirected again. Three requests stand for all: the rule's resolver.Sample, the sample
-// with a slash, and something below it. For if the URLs of any circle are stripped of the shortest
-// path that one of its rules appends, they are a circle, too, in which that rule is asked for one
-// of the three.
+// arrive, or they are redirected again. Three requests stand for all: the rule's resolver.Sample,
+// the sample with a slash, and something below it. For if the URLs of any circle are stripped of
+// the shortest path that one of its rules appends, they are a circle, too, in which that rule is
+// asked for one of the three.
 func (c *checker) checkClients(rule resolver.Rule, s resolver.Sample, destination string) {
 	if !isInternal(destination) && !c.site.has(destination) {
 		return

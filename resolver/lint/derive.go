@@ -7,10 +7,10 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// Derive returns the list of the ruleset next, which was derived by changes from the one before that
-// the list is of. Its warnings are those of the last compilation, less those of rules that have
-// changed since, and those of the rules that changed. read are those of the readers of sources that
-// have been read again. fresh are the ones that are new.
+// Derive returns the list of the ruleset next, which was derived by changes from the one before
+// that the list is of. Its warnings are those of the last compilation, less those of rules that
+// have changed since, and those of the rules that changed. read are those of the readers of sources
+// that have been read again. fresh are the ones that are new.
 func (l *List) Derive(
 	before, next *resolver.Ruleset, changes []resolver.RuleChange, read map[int][]Warning,
 ) (derived *List, fresh []Warning) {
@@ -40,8 +40,8 @@ func (l *List) Derive(
 type derivation struct {
 	before, next *resolver.Ruleset
 	made         *List // the warnings of these rules
-	// gone are the keys, as they are written, whose rules are looked at anew, replaced those of rules
-	// that do not serve any more as they did.
+	// gone are the keys, as they are written, whose rules are looked at anew, replaced those of
+	// rules that do not serve any more as they did.
 	gone, replaced map[string]bool
 	internal       []int        // the numbers of internal redirects that serve anew
 	templates      map[int]bool // those of rules with variables, nil where none has changed

@@ -132,8 +132,8 @@ func isGood(s *sources, options resolver.Options) bool {
 	return err == nil
 }
 
-// derivedList is the list of a ruleset that was derived from the one that served, and the same rules,
-// compiled.
+// derivedList is the list of a ruleset that was derived from the one that served, and the same
+// rules, compiled.
 type derivedList struct {
 	t                         *testing.T
 	when                      string

@@ -4,9 +4,9 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// lookAtPath looks whether clients of a rule, which leads to a path of the site, are redirected again
-// there (R18). What lies below the path, and which keys are near to it, is looked up for all rules
-// together.
+// lookAtPath looks whether clients of a rule, which leads to a path of the site, are redirected
+// again there (R18). What lies below the path, and which keys are near to it, is looked up for all
+// rules together.
 func (c *chainWarnings) lookAtPath(place int, this *internalRule) {
 	path := c.endPath(this)
 	if this.isMatched {
@@ -36,8 +36,8 @@ func meetsKeyMessage(path, key string) string {
 		"mark it exact where nothing below it is meant"
 }
 
-// keysBelow are the first two keys below a path, in the order of [survey.compare], and the places of
-// the rules whose chains end at the path.
+// keysBelow are the first two keys below a path, in the order of [survey.compare], and the places
+// of the rules whose chains end at the path.
 type keysBelow struct {
 	ends          []int
 	first, second keyBelow

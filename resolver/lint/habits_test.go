@@ -183,7 +183,8 @@ func TestWhatOnlyLooksForeignIsNotWarnedOf(t *testing.T) {
 		"user":                "https://x.example/",
 		"docs/(draft)/[a]/v.": "https://x.example/",
 	} {
-		if found := warnings(t, []resolver.Rule{{Key: key, Value: value}}, resolver.Options{}); len(found) > 0 {
+		rules := []resolver.Rule{{Key: key, Value: value}}
+		if found := warnings(t, rules, resolver.Options{}); len(found) > 0 {
 			t.Errorf("%s %s: %q", key, value, found)
 		}
 	}

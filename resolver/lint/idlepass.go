@@ -7,8 +7,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// addIdlePasses warns of keys without variables that pass, where nothing shorter takes what they let
-// pass: without them nothing would change. Those that a reader has told of are known: of rules
+// addIdlePasses warns of keys without variables that pass, where nothing shorter takes what they
+// let pass: without them nothing would change. Those that a reader has told of are known: of rules
 // without a line that is taken for told as soon as their reader tells anything.
 func (s *survey) addIdlePasses(list *List) {
 	if len(list.passing) == 0 {
@@ -38,8 +38,8 @@ func (s *survey) shadowing() map[int]bool {
 	return numbers
 }
 
-// isCovered reports whether a shorter key, or one with variables, takes the path of a canonical key,
-// or what is below it, and does not let it pass, too.
+// isCovered reports whether a shorter key, or one with variables, takes the path of a canonical
+// key, or what is below it, and does not let it pass, too.
 func (s *survey) isCovered(key string) bool {
 	if rule, ok := s.shorter(key); ok && rule.Value != resolver.PassValue {
 		return true
@@ -52,8 +52,8 @@ func (s *survey) isCovered(key string) bool {
 	return false
 }
 
-// shorter returns the rule without variables that takes requests for a canonical key where the key's
-// own rule does not.
+// shorter returns the rule without variables that takes requests for a canonical key where the
+// key's own rule does not.
 func (s *survey) shorter(key string) (rule resolver.Rule, ok bool) {
 	for end := strings.LastIndexByte(key, '/'); end > 0; end = strings.LastIndexByte(key[:end], '/') {
 		number, known := s.NumberOf(key[:end])

@@ -113,7 +113,8 @@ func TestNoDestinationIsMisspeltBecauseOfGoneOrPass(t *testing.T) {
 		{{Key: "a", Value: "/guides"}, {Key: "guide", Value: "https://x.example"},
 			{Key: "guides", Value: "pass"}},
 	} {
-		if got := kindsOf(warnings(t, rules, resolver.Options{})); slices.Contains(got, "misspelt destination a") {
+		got := kindsOf(warnings(t, rules, resolver.Options{}))
+		if slices.Contains(got, "misspelt destination a") {
 			t.Errorf("%v: %v", rules, got)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 )
 
 // List is what the authors of the rules of a ruleset should know, by what it depends on: so that a
-// change leaves as it is what it does not concern. To make one, each rule is passed to Add, and then
-// the ruleset to Finish; nobody changes it afterwards.
+// change leaves as it is what it does not concern. To make one, each rule is passed to Add, and
+// then the ruleset to Finish; nobody changes it afterwards.
 type List struct {
 	options resolver.Options
 	groups  [groups][]sourcedWarning
@@ -127,8 +127,8 @@ func (r sourcedRule) place() string {
 	return r.rule.Position.String()
 }
 
-// Warnings returns all warnings. Those of single rules come first, in the order of their sources and
-// places, then those of chains.
+// Warnings returns all warnings. Those of single rules come first, in the order of their sources
+// and places, then those of chains.
 func (l *List) Warnings() (all []Warning) {
 	single := slices.Concat(l.groups[ofRules], l.groups[ofTies])
 	for source, read := range l.read {

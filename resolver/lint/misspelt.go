@@ -15,8 +15,8 @@ type unansweredPaths struct {
 type unansweredPath struct {
 	path  string
 	rules []int // the numbers of those that lead to it
-	// meant is the nearest of the keys that are one letter away, "" for none, and number that of its
-	// rule.
+	// meant is the nearest of the keys that are one letter away, "" for none, and number that of
+	// its rule.
 	meant  string
 	number int
 }
@@ -61,8 +61,8 @@ func (s *survey) leadsToPath(number int, path string) bool {
 	return this.end.kind.isAtSite() && s.endKey(this) == path
 }
 
-// addMisspelt warns of rules that lead to a path which no key answers, where that path is one letter
-// away from a key.
+// addMisspelt warns of rules that lead to a path which no key answers, where that path is one
+// letter away from a key.
 func (c *chainWarnings) addMisspelt() {
 	for _, p := range c.unanswered.paths {
 		if p.meant == "" {

@@ -312,7 +312,9 @@ func TestALoopIsShownOnceAsTheCycleOfItsKeysAndItsFeedersAreNamed(t *testing.T) 
 
 func TestAKeyMetAgainIsWarnedOf(t *testing.T) {
 	internal := func(key, value string) resolver.Rule { return resolver.Rule{Key: key, Value: value} }
-	exact := func(key, value string) resolver.Rule { return resolver.Rule{Key: key, Value: value, Exact: true} }
+	exact := func(key, value string) resolver.Rule {
+		return resolver.Rule{Key: key, Value: value, Exact: true}
+	}
 	for _, test := range []struct {
 		name  string
 		rules []resolver.Rule
@@ -529,7 +531,9 @@ func throughExact(warnings []Warning) (keys []string) {
 
 func TestAKeyThatLeadsThroughAnExactOneIsWarnedOf(t *testing.T) {
 	wide := func(key, value string) resolver.Rule { return resolver.Rule{Key: key, Value: value} }
-	exact := func(key, value string) resolver.Rule { return resolver.Rule{Key: key, Value: value, Exact: true} }
+	exact := func(key, value string) resolver.Rule {
+		return resolver.Rule{Key: key, Value: value, Exact: true}
+	}
 	const url = "https://x.example"
 	for name, tt := range map[string]struct {
 		rules []resolver.Rule
@@ -618,7 +622,8 @@ func TestKeysThroughExactOnesAreThoseThatFollowingEachFinds(t *testing.T) {
 func leadsThroughExact(rs *resolver.Ruleset, rule resolver.Rule) bool {
 	_, result := resolve(rs, "https://elsewhere.example/"+rule.Key)
 	below := rs.Chain(rule.Key + "/" + resolver.AnySegment)
-	if rule.Exact || result.Outcome == resolver.Failed || result.Outcome == resolver.Gone || below[0].Key != rule.Key {
+	if rule.Exact || result.Outcome == resolver.Failed || result.Outcome == resolver.Gone ||
+		below[0].Key != rule.Key {
 		return false
 	}
 	isExact := func(other resolver.Rule) bool { return other.Exact && !isOutcome(other.Value) }

@@ -27,8 +27,8 @@ func ReadCSV(in migrate.Input, add func(resolver.Rule)) (migrate.ReadResult, err
 			return migrate.LinesOf(read)(in, add)
 		}
 		if !rows.IsHeader(first) && isOtherHeader(first) {
-			return migrate.ReadResult{}, rulefile.Errors{{Position: rows.At(0), Message: "the header has no " +
-				"column for the key, or none for the destination: " + migrate.QuoteAll(first) +
+			return migrate.ReadResult{}, rulefile.Errors{{Position: rows.At(0), Message: "the header has " +
+				"no column for the key, or none for the destination: " + migrate.QuoteAll(first) +
 				"; name the columns key and destination"}}
 		}
 	}

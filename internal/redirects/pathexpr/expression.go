@@ -171,7 +171,8 @@ func (e *Expression) Approximations() (how []string) {
 			"case in the shortlink block if that is meant")
 	}
 	if e.HasRoot {
-		how = append(how, "no rule can match \"/\", so this matches every other path; use Caddy's redir for it")
+		how = append(how,
+			"no rule can match \"/\", so this matches every other path; use Caddy's redir for it")
 	}
 	return how
 }
