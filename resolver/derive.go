@@ -16,7 +16,7 @@ type RuleChange struct {
 	Rule *Rule
 }
 
-// rule returns the rule that is set, or one with the key of that which is removed.
+// rule returns the rule that is set, or one with the key that is removed.
 func (c *RuleChange) rule() Rule {
 	if c.Rule == nil {
 		return Rule{Key: c.Key}

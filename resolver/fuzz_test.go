@@ -209,7 +209,7 @@ func acceptedTogetherAsAlone(t *testing.T, rules []Rule, opts Options) {
 	}
 }
 
-// What an error suggests in the place of a bad value is good.
+// What an error suggests instead of a bad value is good.
 func FuzzSuggestion(f *testing.F) {
 	for _, value := range []string{":8080", "'https://a.example'", "https//a", "a..b:1/x", "..\\a",
 		"x:y", "<a>", "a b?c?d", "'", "http:"} {

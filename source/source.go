@@ -91,7 +91,7 @@ type Writable interface {
 	// [ErrNotWritable] or [ErrUnavailable] tells that none can be.
 	//
 	// Edit returns the version of the rules that are there then, which are those from before with
-	// exactly the edit's, and Remarks are theirs. Where they may be others, or it does not know the
+	// exactly the edit's, and Remarks are theirs. Where they may differ, or it does not know the
 	// version, it returns an empty one, and is read.
 	Edit(ctx context.Context, version string, edit rulefile.Edit) (newVersion string, err error)
 }

@@ -43,7 +43,7 @@ type part[T follower[T]] struct {
 
 // follower is a part that is made from a ruleset and can follow it to a derived one.
 type follower[T any] interface {
-	of() *resolver.Ruleset
+	source() *resolver.Ruleset
 	// follow returns the part for a ruleset that shares rule numbers, and whether it is time to
 	// make it anew.
 	follow(ruleset *resolver.Ruleset) (next T, isWorn bool)
@@ -52,7 +52,7 @@ type follower[T any] interface {
 // get returns the part for a ruleset or one that is derived from it. ok is false while the part is
 // being made.
 func (p *part[T]) get(ruleset *resolver.Ruleset) (t T, ok bool) {
-	if now := p.now.Load(); now != nil && (*now).of().SharesNumbers(ruleset) {
+	if now := p.now.Load(); now != nil && (*now).source().SharesNumbers(ruleset) {
 		return *now, true
 	}
 	if p.mu.TryLock() { // callers must not wait
@@ -92,7 +92,7 @@ func (p *part[T]) follow(ruleset *resolver.Ruleset) {
 
 // takeOver stores the part known after following to a ruleset. The lock must be held.
 func (p *part[T]) takeOver(known T, ruleset *resolver.Ruleset) {
-	if !known.of().SharesNumbers(ruleset) {
+	if !known.source().SharesNumbers(ruleset) {
 		p.now.Store(nil)
 		return
 	}

@@ -26,7 +26,7 @@ const mostAdded = 1024
 // pauseEvery is how many rules are examined between two pauses.
 const pauseEvery = 64
 
-func (k *keys) of() *resolver.Ruleset { return k.ruleset }
+func (k *keys) source() *resolver.Ruleset { return k.ruleset }
 
 func (k *keys) key(number uint32) string { return k.ruleset.KeyOf(int(number)) }
 

@@ -64,7 +64,7 @@ type nearKeys struct {
 	index   *near.Index
 }
 
-func (w *nearKeys) of() *resolver.Ruleset { return w.ruleset }
+func (w *nearKeys) source() *resolver.Ruleset { return w.ruleset }
 
 func (w *nearKeys) follow(ruleset *resolver.Ruleset) (next *nearKeys, isWorn bool) {
 	next = &nearKeys{ruleset, w.index.With(newNumbers(w.ruleset, ruleset))}

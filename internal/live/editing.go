@@ -23,7 +23,7 @@ import (
 type editing struct {
 	*Edit
 	rs    *Ruleset
-	ctx   context.Context // of who edits
+	ctx   context.Context // the client's
 	into  source.Writable // nil for no edit
 	at    int             // its place among the sources
 	keys  []*keyEdit
@@ -48,7 +48,7 @@ func (rs *Ruleset) newEditing(ctx context.Context, edit *Edit) (*editing, error)
 	e := &editing{Edit: edit, rs: rs, ctx: ctx, into: into, at: at, byKey: map[string]*keyEdit{}}
 	var refusals []error
 	for _, change := range edit.Changes {
-		if other := e.of(change.Key); other != nil {
+		if other := e.changeOf(change.Key); other != nil {
 			refusals = append(refusals, refuse(Invalid, "the edit has a change of the key %q and another "+
 				"one of %q, which is the same; leave one of them out", other.Key, change.Key))
 		}
@@ -59,8 +59,8 @@ func (rs *Ruleset) newEditing(ctx context.Context, edit *Edit) (*editing, error)
 	return e, refuseAll(refusals)
 }
 
-// of returns the change of a key in any spelling, nil for none.
-func (e *editing) of(key string) *keyEdit {
+// changeOf returns the change of a key in any spelling, nil for none.
+func (e *editing) changeOf(key string) *keyEdit {
 	if e.byKey == nil {
 		return nil
 	}
@@ -177,7 +177,7 @@ func (e *editing) tryAndWrite(work []pending) (*candidate, error) {
 
 // derive makes the candidate that the edit leads to.
 func (e *editing) derive(work []pending) (*candidate, error) {
-	// not in the context of who edits, who may go: no source is to blame for that
+	// The client may go away, and no source is to blame for that: so this is not its context.
 	l := e.rs.newLoading(e.rs.Context, pace.New().Pause)
 	l.edit = e
 	return l.derive(work)
@@ -321,7 +321,7 @@ func (e *editing) findIn(ruleset *resolver.Ruleset, changes []resolver.RuleChang
 		}
 	}
 	for _, change := range changes {
-		if k := e.of(change.Key); k != nil {
+		if k := e.changeOf(change.Key); k != nil {
 			k.stands[change.Source] = change.Rule
 		}
 	}
@@ -363,7 +363,7 @@ func (e *editing) beginSource(i int) {
 // replace takes in a rule that was read from a source. It returns the rule that takes its place,
 // and whether there is one.
 func (e *editing) replace(from int, rule resolver.Rule) (resolver.Rule, bool) {
-	k := e.of(rule.Key)
+	k := e.changeOf(rule.Key)
 	if k == nil {
 		return rule, true
 	}

@@ -45,7 +45,7 @@ func (f *Effects) add(change resolver.Change, isOwn bool) {
 func (e *editing) effects(next *candidate) *Effects {
 	before := e.rs.Serving().Ruleset
 	f := &Effects{Warnings: e.rs.newWarnings(before, next), Digest: next.Ruleset.Digest()}
-	add := func(change resolver.Change) { f.add(change, e.of(change.Rule.Key) != nil) }
+	add := func(change resolver.Change) { f.add(change, e.changeOf(change.Rule.Key) != nil) }
 	if next.isByThem {
 		next.difference.Results(add)
 	} else { // it was not derived in one step

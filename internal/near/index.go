@@ -211,7 +211,7 @@ func (s *indexSearch) tryCollected(most int) {
 
 func (s *indexSearch) tryThese(numbers []uint32, most int) {
 	for _, n := range numbers[:min(len(numbers), most-s.tries)] {
-		s.try(int(n))
+		s.offer(int(n))
 		s.tries++
 	}
 }

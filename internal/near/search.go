@@ -53,7 +53,7 @@ func Search(texts Texts, path string, most int) []Found {
 		return nil
 	}
 	for n := range texts.Numbers() {
-		s.try(n)
+		s.offer(n)
 	}
 	return s.best
 }
@@ -104,8 +104,8 @@ func (s *search) setPath(memory []byte, path string) (ok bool) {
 	return ok
 }
 
-// try adds the text of a number to the best ones, if it is one of them.
-func (s *search) try(number int) {
+// offer adds the text of a number to the best ones, if it is one of them.
+func (s *search) offer(number int) {
 	text := s.texts.KeyOf(number)
 	var memory [longestText]byte
 	form, ok := appendText(memory[:0], text)

@@ -166,7 +166,7 @@ func (m *maker) errOverlap(first int, t *translation, path string) error {
 		instead = "one for " + path + " that passes"
 	}
 	return errors.New("the line at " + m.placeOf(first).String() + " matches " + path +
-		" first, but a rule of this line would win there; write a rule for each such path "+
+		" first, but a rule of this line would win there; write a rule for each such path " +
 		"instead of this line, " +
 		"beginning with " + instead + ", or put this line before that one")
 }

@@ -223,7 +223,7 @@ func (x *Index) relate(made, other *form) {
 	}
 }
 
-// lookUp takes down that keys of another form are looked up by what they have in some places.
+// lookUp records that keys of another form are looked up by what they have in some places.
 func (f *form) lookUp(other *form, places []place) {
 	name := nameOf(places)
 	if other.tables[name] == nil {
