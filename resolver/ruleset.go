@@ -159,6 +159,9 @@ func (rs *Ruleset) KeyOf(number int) string {
 func (rs *Ruleset) NumberOf(key string) (number int, ok bool) {
 	canonical := rs.opts.canonicalKey(key)
 	if IsTemplate(canonical) {
+		if i, ok := rs.templates.find(canonical); ok {
+			return rs.table.slots.n + int(rs.templates.entries[i].number), true
+		}
 		number = slices.Index(rs.numbers.keys, canonical)
 		return rs.table.slots.n + number, number >= 0
 	}
