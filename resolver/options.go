@@ -60,14 +60,22 @@ type Options struct {
 	Progress func(done, of int)
 }
 
-// ValidStatus reports whether a rule may redirect with code.
-func ValidStatus(code int) bool {
-	switch code {
-	case 301, 302, 303, 307, 308:
-		return true
+// statusCodes are the statuses of redirects, and 0 for none. A record keeps the index of its status
+// in three bits.
+var statusCodes = [1 << 3]uint16{0, 301, 302, 303, 307, 308}
+
+// statusIndex returns the index of a status, 0 for what is none.
+func statusIndex(code int) byte {
+	for i, c := range statusCodes {
+		if int(c) == code {
+			return byte(i)
+		}
 	}
-	return false
+	return 0
 }
+
+// ValidStatus reports whether a rule may redirect with code.
+func ValidStatus(code int) bool { return statusIndex(code) != 0 }
 
 func statusMessage(code int) string {
 	return fmt.Sprintf("%d is not the status of a redirect; write 301, 302, 303, 307 or 308", code)

@@ -268,7 +268,7 @@ func TestAColdStartServesWhatItCanAndNamesTheRest(t *testing.T) {
 		strings.Count(string(content), `"level":"warn"`) != 1 {
 		t.Errorf("the log is %s", content)
 	}
-	if got := s.Scrape(t)[`caddy_shortlink_broken_rules{name="links"}`]; got != "4" {
+	if got := s.Scrape(t)[`caddy_shortlink_broken_rules{name="links"}`]; got != "5" {
 		t.Errorf("the gauge is %s", got)
 	}
 	testcaddy.Write(t, links, `{"a": "https://a.example"}`)
