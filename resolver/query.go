@@ -21,8 +21,8 @@ const (
 	// QueryPreserve keeps every piece as it is written, in the order destination, embedded,
 	// request. A piece goes when a source of higher precedence has one of the same decoded name.
 	QueryPreserve
-	// QueryIgnore drops the request's query. In options it is else QueryMerge. In a rule the last
-	// query of the chain's values takes the place of those before it, and is left as it is written.
+	// QueryIgnore drops the request's query. In options, the chain's own queries are combined as by
+	// QueryMerge. In a rule, only the last of them counts, and is left as it is written.
 	QueryIgnore
 	// queryOwn is QueryIgnore of a rule.
 	queryOwn

@@ -60,8 +60,8 @@ type Result struct {
 	Outcome Outcome
 	// Key is the key that matched first, in the rule's own spelling; empty where none did.
 	Key string
-	// Rule is the number of the rule whose key that is, below [Ruleset.Numbers]; it is another in
-	// every ruleset.
+	// Rule is the number of the rule whose key that is, below [Ruleset.Numbers]. It holds for this
+	// ruleset alone, and for those that share its numbers ([Ruleset.SharesNumbers]).
 	Rule int
 	// Hops is the number of internal redirects taken.
 	Hops int
