@@ -74,8 +74,8 @@ func (c *compiled) resultWithout(rule *record, remaining string, redirect Result
 }
 
 // appendDestination is the construction phase (3.4). It returns where the fragment begins. The
-// error is ErrNoOrigin where the request's origin is needed and there is none (R2), or ErrTooLong
-// (R10).
+// error is ErrTooLong (R10), or ErrNoOrigin if the destination needs the request's origin and there
+// is none (R2).
 func (c *compiled) appendDestination(dst []byte, rule *record, remaining string, req *Request) (
 	end []byte, fragment int, err error) {
 	start, ok := len(dst), true

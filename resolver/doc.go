@@ -1,15 +1,15 @@
 // Package resolver is the algorithm of draft-go-protocol-00, "A Deterministic Algorithm for
 // Resolving Shortlinks with Internal Redirects": rules in, a compiled ruleset, outcomes out.
 //
-// A [Compiler] takes rules, checks each, and follows its chain to the end. After the first match the
-// pathname is the rule's value and no longer depends on the request, so chains, loops, hop counts
-// and final destinations are constants. A [Ruleset] is immutable and safe for concurrent use without
-// locks. It answers a request with one longest-prefix match and one construction, whatever the
-// number of rules and the length of the chain.
+// A [Compiler] takes rules, checks each, and follows its chain to the end. After the first match
+// the pathname is the rule's value and no longer depends on the request, so chains, loops, hop
+// counts and final destinations are constants. A [Ruleset] is immutable and safe for concurrent use
+// without locks. It answers a request with one longest-prefix match and one construction, whatever
+// the number of rules and the length of the chain.
 //
 // Rules whose keys are templates are an extension of the draft. What they lead to depends on the
-// request, so a chain that begins with one is followed for each request, within limits of its own. A
-// chain that begins with a literal key is a constant, even if it leads through a template. The
+// request, so a chain that begins with one is followed for each request, within limits of its own.
+// A chain that begins with a literal key is a constant, even if it leads through a template. The
 // expressions are those of package uritemplate. That package matches one template with a whole URI;
 // the index of this one matches thousands with the beginning of a path at once.
 //

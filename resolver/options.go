@@ -46,10 +46,10 @@ type Options struct {
 
 	// Digest makes the digest of the rules while they are compiled.
 	Digest bool
-	// NoLines leaves the names of sources alone in the positions of rules that a ruleset returns, and
-	// goes by keys where it would go by lines. So the ruleset is the same wherever in their sources
-	// the rules stand, and others can be derived from it. Errors of compiling have lines, and
-	// [Compiler.Inspect] sees them.
+	// NoLines drops lines and columns from the positions of rules, which only name the source then,
+	// and sorts by key what is sorted by line otherwise. The ruleset no longer depends on where in
+	// their sources the rules stand, so that others can be derived from it. Errors of compiling still
+	// have lines, and [Compiler.Inspect] sees them.
 	NoLines bool
 	// Pause, if not nil, is called after every few hundred rules, to let others run. It is called
 	// by Compile, and by what looks at all rules of the ruleset later. It has to be safe for

@@ -88,10 +88,9 @@ func (r Result) failed(err error) Result {
 	return Result{Outcome: Failed, Key: r.Key, Rule: r.Rule, Err: err}
 }
 
-// NewRequest takes a request apart as a server has it. It takes a scheme, which is http or https,
-// the host and port of its Host header, and its raw target. ok is false when the target is no path,
-// which begins with "/". A path is all that a target can be: "//evil.test/x" never names a host
-// (R2).
+// NewRequest takes a request apart as a server has it: a scheme, http or https, the host and port
+// of its Host header, and its raw target. ok is false if the target does not begin with "/". A
+// target never names a host, not even "//evil.test/x" (R2).
 func NewRequest(scheme, host, target string) (req Request, ok bool) {
 	split, ok := weburl.SplitTarget(target)
 	return Request{Scheme: scheme, Host: host, Target: split}, ok
