@@ -33,9 +33,9 @@ type table struct {
 // internalRef marks a ref that is an index into table.internalRules.
 const internalRef ref = 1 << 31
 
-// slot is an entry. It has 30 bits of the key's hash, whether the rule has been removed, whether
-// the key is exact, and a ref. 0 is an empty slot. The slot of a rule that has been removed stays
-// with its key, so that the number of the slot is never another key's.
+// slot is an entry: 30 bits of the key's hash, whether the rule has been removed, whether the key
+// is exact, and a ref. 0 is an empty slot. A removed rule leaves its slot to its key, so that no
+// other key ever has the slot's number.
 type slot uint64
 
 const slotSize = 8 // in bytes

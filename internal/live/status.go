@@ -149,7 +149,7 @@ func (rs *Ruleset) Status() Status {
 	}
 	for _, err := range rs.brokenIn(serving).first {
 		status.Broken = append(status.Broken,
-			BrokenRule{kindOfBroken(err), err.Position.String(), err.Key, err.Message})
+			BrokenRule{lint.FailureKind(err.Kind), err.Position.String(), err.Key, err.Message})
 	}
 	for _, from := range rs.Sources {
 		status.Sources = append(status.Sources, statusOfSource(from, rs.shared.totals))
