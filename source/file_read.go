@@ -57,7 +57,7 @@ type unsteady string
 const (
 	changedWhileRead unsteady = "it changed while it was read"
 	beingWritten     unsteady = "it is being written; it is read a second after its last change"
-	beingEdited      unsteady = "another process is editing it"
+	beingEdited      unsteady = "somebody else is editing it; try again"
 )
 
 // Error says what is going on.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -191,7 +192,7 @@ func (e *editing) write(next *candidate) (isRead bool, err error) {
 	version, err := e.into.Edit(e.ctx, next.versions[e.at], edit)
 	switch {
 	case errors.Is(err, source.ErrBeingWritten):
-		return false, source.ErrChanged
+		return false, fmt.Errorf("source %s: %w", e.into, err)
 	case err != nil:
 		return false, err
 	}
