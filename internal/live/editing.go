@@ -217,11 +217,10 @@ func (e *editing) validate(next *candidate, wrong error) error {
 	if wrong != nil && e.rs.Context.Err() != nil {
 		return ErrUnloaded
 	}
-	if wrong != nil && e.rs.hasOutage() {
-		return refuse(Unavailable, "the rules cannot be read: %w",
-			printable.Shorten(wrong))
-	}
-	if _, isUnreadable := errors.AsType[readError](wrong); isUnreadable {
+	if unread, is := errors.AsType[readError](wrong); is {
+		if source.OutageOf(unread.from) != nil {
+			return refuse(Unavailable, "the rules cannot be read: %w", printable.Shorten(wrong))
+		}
 		return refuse(Invalid, "%w", printable.Shorten(wrong))
 	}
 	if inPlace := e.inPlace(); inPlace != nil {
