@@ -20,7 +20,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// editing is an attempt to make an edit, while nobody else loads rules, or none: loads have that.
+// editing is one attempt to make an edit, under shared.loading. Loads without an edit have an empty
+// one.
 type editing struct {
 	*Edit
 	rs    *Ruleset
@@ -116,8 +117,8 @@ const (
 var errContested = refuse(Unavailable, "others have changed the source at each "+
 	"try for %s, and nothing has been written; try again", editTime)
 
-// errReadAnew is the answer to an edit of rules with a digest that what serves has still, and the
-// sources no more.
+// errReadAnew: the rules that serve have the digest that the client named, but the source has
+// changed since they were read.
 var errReadAnew = refuse(Changed,
 	"the rules have changed, and their sources are read anew; try again")
 
@@ -184,8 +185,8 @@ func (e *editing) derive(work []pending) (*candidate, error) {
 	return l.derive(work)
 }
 
-// write writes the edit to its source. It reports whether the candidate is what the sources hold
-// then, or else that is to be read.
+// write writes the edit to its source. It reports whether the source now holds exactly the
+// candidate; if not, it must be read again.
 func (e *editing) write(next *candidate) (isRead bool, err error) {
 	edit := e.inFile()
 	edit.IsLast = !hasRulesOf(next.Ruleset, e.at)
@@ -277,9 +278,8 @@ func (e *editing) inPlaceOf(k *keyEdit) error {
 	return nil
 }
 
-// refused reads what a refused edit has seen of the sources, if that is not what serves: whoever
-// looks for changes would take it for known. It returns the refusal, or why the edit is not
-// confirmed.
+// refused returns the refusal, or why the edit is not confirmed. A refused edit may have read a
+// newer version of a source. Pollers now consider it seen, so refused loads it.
 func (e *editing) refused(err error) error {
 	if refusal, is := errors.AsType[*unconfirmed](err); is {
 		e.rs.loadStale()
