@@ -138,19 +138,6 @@ func (t *table) branch() table {
 	return b
 }
 
-// outcomeOf returns the value of the rule of an entry if that is gone or passes, or "".
-func (t *table) outcomeOf(at ref) string {
-	if at&internalRef != 0 {
-		return ""
-	}
-	var r record
-	r.decodeAnswer(&t.arena, t.arena.bytes(at))
-	if !r.flags.has(noDestination) || r.isFailure() || r.hops > 0 {
-		return ""
-	}
-	return r.base
-}
-
 // place returns the place of the slot of a canonical key, also where its rule has been removed. ok
 // is false where there is none.
 func (t *table) place(key string) (at int, ok bool) {

@@ -182,7 +182,7 @@ func UniqueNames(public []string) (unique []string, count map[string]int) {
 }
 
 // IsAtFault reports whether something is wrong with a handler that somebody has to mend.
-func (h Status) IsAtFault() bool {
-	isOut := func(s SourceStatus) bool { return s.Outage != nil }
-	return h.LastLoad.Error != "" || h.BrokenRules > 0 || slices.ContainsFunc(h.Sources, isOut)
+func (s Status) IsAtFault() bool {
+	isOut := func(from SourceStatus) bool { return from.Outage != nil }
+	return s.LastLoad.Error != "" || s.BrokenRules > 0 || slices.ContainsFunc(s.Sources, isOut)
 }
