@@ -23,7 +23,7 @@ const (
 	WarnNoEffect Kind = "no effect"
 	// WarnUnreachable: no HTTP request can match the key.
 	WarnUnreachable Kind = "unreachable"
-	// WarnTrailingSlashKey: the key ends in "/" and matches that path only (R5).
+	// WarnTrailingSlashKey: the key ends in "/" and matches only that path and "//" below it (R5).
 	WarnTrailingSlashKey Kind = "key with a trailing slash"
 	// WarnTrailingSlashValue: an appended path would hold "//".
 	WarnTrailingSlashValue Kind = "value with a trailing slash"
