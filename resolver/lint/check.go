@@ -62,7 +62,7 @@ type Finding struct {
 func Check(rs *resolver.Ruleset, warnings *List, hosts []string, report func(Finding)) {
 	c := checker{
 		Ruleset: rs, report: report, site: SiteOf(rs, hosts), failures: map[int]bool{},
-		circles: map[string]bool{}, later: map[int]*laterParts{},
+		circles: map[string]bool{}, tails: map[int]*tail{},
 	}
 	for number := range rs.Failures() {
 		c.failures[number] = true
@@ -97,7 +97,7 @@ type checker struct {
 	circles  map[string]bool // keys of rules that lead into one
 	escapes  escapes
 	visits   visits
-	later    map[int]*laterParts // by the number of the rule whose value comes first
+	tails    map[int]*tail // of chains, by the number of the rule that comes first
 
 	destination []byte // to build it in
 }
