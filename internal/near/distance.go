@@ -4,14 +4,12 @@ package near
 // are near to too many.
 func allowed(length int) int { return min(2, length/3) }
 
-// allowedDistance is the distance from a text to one that was perhaps meant, and 3 if that is more
-// than allowed.
-func allowedDistance(text, meant []byte) int {
+// allowedDistance returns the distance from a text to one that was perhaps meant. ok is false if
+// that is more than allowed.
+func allowedDistance(text, meant []byte) (n int, ok bool) {
 	most := allowed(len(meant))
-	if n := distance(text, meant, most); n <= most {
-		return n
-	}
-	return 3
+	n = distance(text, meant, most)
+	return n, n <= most
 }
 
 // distance returns in how many bytes two texts differ, or more than most. A byte that is another

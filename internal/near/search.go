@@ -9,7 +9,7 @@ import (
 
 // Texts are texts with numbers, such as the keys of a ruleset.
 type Texts interface {
-	// Numbers is what the numbers are below.
+	// Numbers is an exclusive upper bound of the numbers.
 	Numbers() int
 	// KeyOf returns the text of a number, "" for none.
 	KeyOf(number int) string
@@ -143,7 +143,7 @@ func (f Found) Compare(other Found) int {
 
 // nearness returns how near the form of a text is to the path.
 func (s *search) nearness(text []byte) nearness {
-	if n := allowedDistance(s.path, text); n <= 2 {
+	if n, ok := allowedDistance(s.path, text); ok {
 		return wholePath + nearness(n)
 	}
 	last := lastSegment(text)
@@ -151,9 +151,9 @@ func (s *search) nearness(text []byte) nearness {
 	if areWhole || min(len(s.last), len(last)) < shortestSegment {
 		return tooFar
 	}
-	n := allowedDistance(s.last, last)
+	n, ok := allowedDistance(s.last, last)
 	switch {
-	case n > 2:
+	case !ok:
 		return tooFar
 	case haveSameStart(s.path, text):
 		return sameStart + nearness(n)

@@ -111,7 +111,7 @@ func (d *derivation) compareServing(key string, was, now []sourcedRule) {
 	}
 	number, _ := d.next.NumberOf(key)
 	switch value := now[0].rule.Value; {
-	case d.templates != nil && resolver.IsTemplate(key):
+	case resolver.IsTemplate(key):
 		d.templates[number] = true
 	case isInternal(value):
 		d.internal = append(d.internal, number)

@@ -166,8 +166,8 @@ func (l *List) each() iter.Seq[Warning] {
 	}
 }
 
-// Since returns the warnings that another list has none of the same kind about the same key of.
-// Where one is about no key, its message tells what it is about.
+// Since returns the warnings that before lacks. Warnings match if they have the same kind and key
+// or, without a key, the same message.
 func (l *List) Since(before *List) (fresh []Warning) {
 	type subject struct {
 		kind Kind

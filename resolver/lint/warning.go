@@ -79,8 +79,8 @@ type Warning struct {
 	Cycle []string
 }
 
-// about returns a warning of a rule. Of a ruleset it keeps nothing, which serves no longer perhaps
-// when there is still the warning.
+// about returns a warning of a rule. It clones the key, because the warning may outlive the ruleset
+// and must not keep it in memory.
 func about(rule resolver.Rule, kind Kind, message string) Warning {
 	return Warning{
 		Kind: kind, Position: rule.Position, Key: strings.Clone(rule.Key), Message: message,
