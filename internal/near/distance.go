@@ -12,9 +12,9 @@ func allowedDistance(text, meant []byte) (n int, ok bool) {
 	return n, n <= most
 }
 
-// distance returns in how many bytes two texts differ, or more than most. A byte that is another
-// one, missing or too much counts one, and so do two neighbours that have changed places. Behind
-// what the texts have in common it tries all ways to go on: there are few, as most is small.
+// distance returns in how many bytes two texts differ, or a number above most. A replaced, missing
+// or extra byte counts as one, and so do two swapped neighbours. Behind the common beginning it
+// tries all ways to go on: there are few, because most is small.
 func distance(a, b []byte, most int) int {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]

@@ -15,8 +15,8 @@ type chainWarnings struct {
 	// made are the warnings, by the place of their rule among those that are looked at.
 	made     map[int][]sourcedWarning
 	reported map[string]bool // loops, by the key that they are told with
-	// waiting are the paths that clients are redirected to, in the form of keys, and unanswered
-	// those that no key answers.
+	// waiting are the paths that clients are redirected to, in the form of keys. unanswered are those
+	// that no key answers.
 	waiting    map[string]*keysBelow
 	unanswered unansweredPaths
 }
@@ -181,8 +181,8 @@ func (s *survey) destinationBelow(this *internalRule) string {
 	return ""
 }
 
-// addTemplateFailures warns of rules with variables whose chain does not arrive, whatever these
-// stand for. Values that another key takes do not count.
+// addTemplateFailures warns of rules with variables whose chain never arrives, whatever values the
+// variables have. Values that another key takes do not count.
 func (s *survey) addTemplateFailures(list *List, isMeant func(number int) bool) {
 	for number := range s.Failures() {
 		this := s.sourced(number)
