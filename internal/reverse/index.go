@@ -54,8 +54,8 @@ func New(ruleset *resolver.Ruleset) *Index {
 	return x
 }
 
-// Follow returns the index of the ruleset that is to serve next, or nil if x is nil. If that ruleset
-// shares its numbers with the one before, the cost is proportional to what differs.
+// Follow returns the index of the ruleset that is to serve next, or nil if x is nil. If that
+// ruleset shares its numbers with the one before, the cost is proportional to what differs.
 func (x *Index) Follow(ruleset *resolver.Ruleset) *Index {
 	switch {
 	case x == nil:

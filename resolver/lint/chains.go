@@ -24,8 +24,8 @@ type chainWarnings struct {
 // addChains adds warnings about where the internal redirects with these numbers lead.
 func (s *survey) addChains(list *List, numbers []int) {
 	c := chainWarnings{
-		survey: s, list: list, made: map[int][]sourcedWarning{}, reported: map[string]bool{}, waiting: map[string]*keysBelow{},
-		unanswered: newUnansweredPaths(),
+		survey: s, list: list, made: map[int][]sourcedWarning{}, reported: map[string]bool{},
+		waiting: map[string]*keysBelow{}, unanswered: newUnansweredPaths(),
 	}
 	for place, number := range numbers {
 		c.look(place, s.internalRule(number))

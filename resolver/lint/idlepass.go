@@ -8,8 +8,8 @@ import (
 )
 
 // addIdlePasses warns of keys without variables that pass, if no shorter key takes what they let
-// pass: without them nothing would change. Rules that a reader has already warned about are skipped;
-// a rule without a line is skipped if its reader warned about anything.
+// pass: without them nothing would change. Rules that a reader has already warned about are
+// skipped; a rule without a line is skipped if its reader warned about anything.
 func (s *survey) addIdlePasses(list *List) {
 	if len(list.passing) == 0 {
 		return
