@@ -81,7 +81,7 @@ func appendExpression(parts []templatePart, expression string) (_ []templatePart
 	operator := e.Operator
 	for i, v := range e.Variables {
 		if v.Prefix > 0 || v.Explode {
-			return nil, modifierError(expression, v.Name, "a modifier, which rules have none of")
+			return nil, modifierError(expression, v.Name, "a modifier, which keys do not support")
 		}
 		before := string(operator.Separator())
 		if first := operator.First(); i == 0 {

@@ -42,7 +42,7 @@ func TestABadTemplateIsRefusedWithWhatToWriteInstead(t *testing.T) {
 		{"one in a destination", "a/{b}", "/c/{b:[a-z]+}", ErrInvalidValue,
 			"the destination: the expression {b:[a-z]+} has a regular expression"},
 		{"a prefix", "a/{b:3}", "/b", ErrInvalidKey,
-			"the expression {b:3} has a modifier, which rules have none of; write {b}, or {+b} for several segments"},
+			"the expression {b:3} has a modifier, which keys do not support; write {b}, or {+b} for several segments"},
 		{"a dot segment", "a/../{b}", "/b", ErrInvalidKey, `a key has no segment "." or ".."`},
 		{"a question mark", "a?b={c}", "/b", ErrInvalidKey, `a key has no "?"`},
 		{"a space at the end", "a/{b} ", "/b", ErrInvalidKey, "space"},

@@ -123,7 +123,7 @@ func TestChangesOfSeveralRulesAreMadeTogether(t *testing.T) {
 		"JSON: all removed":                {JSON, three, "a c b", "{}\n"},
 		"JSON: all replaced": {JSON, three, "c=/1 b=/2 a=/3",
 			"{\n\t\"a\": \"/3\",\n\t\"b\": \"/2\",\n\t\"c\": \"/1\"\n}\n"},
-		"JSON: all replaced": {JSON, three, "a b c d=/1 e=/2",
+		"JSON: all removed and others added": {JSON, three, "a b c d=/1 e=/2",
 			"{\n\t\"d\": \"/1\",\n\t\"e\": \"/2\"\n}\n"},
 		"JSON: the last replaced": {JSON, "{\"a\":\"/x\" , \"b\":\"/y\"}", "b d=/1 e=/2",
 			"{\"a\":\"/x\" , \"d\":\"/1\" , \"e\":\"/2\"}"},
