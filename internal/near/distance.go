@@ -4,19 +4,17 @@ package near
 // are near to too many.
 func allowed(length int) int { return min(2, length/3) }
 
-// allowedDistance is the distance from a text to one that was perhaps meant, and 3 if that is more
-// than allowed.
-func allowedDistance(text, meant []byte) int {
+// allowedDistance returns the distance from a text to one that was perhaps meant. ok is false if
+// that is more than allowed.
+func allowedDistance(text, meant []byte) (n int, ok bool) {
 	most := allowed(len(meant))
-	if n := distance(text, meant, most); n <= most {
-		return n
-	}
-	return 3
+	n = distance(text, meant, most)
+	return n, n <= most
 }
 
-// distance returns in how many bytes two texts differ, or more than most. A byte that is another
-// one, missing or too much counts one, and so do two neighbours that have changed places. Behind
-// what the texts have in common it tries all ways to go on: there are few, as most is small.
+// distance returns in how many bytes two texts differ, or a number above most. A replaced, missing
+// or extra byte counts as one, and so do two swapped neighbours. Behind the common beginning it
+// tries all ways to go on: there are few, because most is small.
 func distance(a, b []byte, most int) int {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// Index finds texts by their pieces, and by those of their last segments. A text that may differ by
-// two bytes is cut into three pieces, so that one of them is as it was meant, and at most two bytes
-// from where it was:
+// Index finds texts by their pieces, and by those of their last segments. A text that may differ in
+// two bytes is cut into three pieces. So at least one of them is unchanged, and at most two bytes
+// from its place:
 //
 //	release-notes = rele|ase-|notes    relase-notes
 //	                      ^^^^ there too, as |ase-| ...
@@ -29,7 +29,7 @@ type Index struct {
 // pauseEvery is how many texts are looked at from one pause to the next.
 const pauseEvery = 64
 
-// NewIndex makes an index of texts, and calls pause all the way.
+// NewIndex makes an index of texts. It calls pause again and again, to let others run.
 func NewIndex(texts Texts, pause func()) *Index {
 	x := &Index{seed: maphash.MakeSeed()}
 	x.starts = make([]uint32, 1<<bits.Len(uint(count(texts)))+1)
@@ -71,12 +71,12 @@ func (x *Index) With(numbers []uint32) *Index {
 // Added is how many numbers have been added. To search among them takes longer.
 func (x *Index) Added() int { return len(x.added) }
 
-// kind is what a piece is a piece of.
+// kind says which text a piece was cut from.
 type kind int
 
 const (
-	ofWhole kind = iota // a text
-	ofLast              // the last of several segments
+	ofWhole kind = iota // from a whole text
+	ofLast              // from the last of several segments
 )
 
 // eachPiece calls do with the pieces of all texts.
@@ -179,8 +179,8 @@ func (s *indexSearch) collect(part []byte, k kind) {
 	}
 }
 
-// withSwapped calls do while the two bytes around a border between pieces have changed places. If
-// they have in the path, none of its pieces may be as it was meant.
+// withSwapped calls do with the two bytes around a border between pieces swapped. If they are
+// swapped in the path, perhaps none of its pieces is unchanged.
 func withSwapped(part []byte, border int, do func()) {
 	if border == 0 || border == len(part) {
 		return

@@ -9,7 +9,7 @@ import (
 
 // Texts are texts with numbers, such as the keys of a ruleset.
 type Texts interface {
-	// Numbers is what the numbers are below.
+	// Numbers is an exclusive upper bound of the numbers.
 	Numbers() int
 	// KeyOf returns the text of a number, "" for none.
 	KeyOf(number int) string
@@ -27,14 +27,14 @@ type Found struct {
 	uses     uint64
 }
 
-// nearness says how near a text is to a path, the lowest is the nearest. It is the number of bytes
-// in which the two differ (see distance), which are at most two. To it is added what part differs:
+// nearness says how near a text is to a path: the lowest is the nearest. It is the number of bytes
+// in which the two differ, at most two (see distance), plus one of these for the part compared:
 type nearness int
 
 const (
-	wholePath nearness = 0 // all of it
-	sameStart nearness = 3 // the last segment, and the first one is the same
-	anywhere  nearness = 6 // the last segment, and the rest does not matter
+	wholePath nearness = 0 // the whole path
+	sameStart nearness = 3 // the last segment, where the first one is the same
+	anywhere  nearness = 6 // the last segment, whatever the rest
 	tooFar    nearness = 9
 )
 
@@ -44,8 +44,8 @@ const longestText = 256
 // shortestSegment is the length of the shortest segments that say enough without the rest.
 const shortestSegment = 3
 
-// Search returns the texts that a path was perhaps meant to be, nearest first: at most so many. Of
-// those that are equally near the most used come first, then those that are first in the alphabet.
+// Search returns at most so many texts that were perhaps meant by a path, nearest first. Equally
+// near texts are in the order of their uses, the most used first, and then of the alphabet.
 func Search(texts Texts, path string, most int) []Found {
 	var memory [longestText]byte
 	s := search{texts: texts, most: most}
@@ -97,7 +97,7 @@ type search struct {
 	best  []Found // sorted
 }
 
-// setPath sets the path. It reports whether that is one to search for.
+// setPath sets the path. ok is false if it is empty or too long to search for.
 func (s *search) setPath(memory []byte, path string) (ok bool) {
 	s.path, ok = appendText(memory, strings.TrimPrefix(path, "/"))
 	s.last = lastSegment(s.path)
@@ -143,7 +143,7 @@ func (f Found) Compare(other Found) int {
 
 // nearness returns how near the form of a text is to the path.
 func (s *search) nearness(text []byte) nearness {
-	if n := allowedDistance(s.path, text); n <= 2 {
+	if n, ok := allowedDistance(s.path, text); ok {
 		return wholePath + nearness(n)
 	}
 	last := lastSegment(text)
@@ -151,9 +151,9 @@ func (s *search) nearness(text []byte) nearness {
 	if areWhole || min(len(s.last), len(last)) < shortestSegment {
 		return tooFar
 	}
-	n := allowedDistance(s.last, last)
+	n, ok := allowedDistance(s.last, last)
 	switch {
-	case n > 2:
+	case !ok:
 		return tooFar
 	case haveSameStart(s.path, text):
 		return sameStart + nearness(n)
@@ -168,8 +168,8 @@ func haveSameStart(a, b []byte) bool {
 	return hasMore && otherHasMore && bytes.Equal(first, other)
 }
 
-// appendText appends the form of a text to no bytes, without a slash at its end. ok is false for
-// what is long or empty.
+// appendText appends the form of a text to dst, which is empty, without a slash at its end. ok is
+// false if the text is too long or empty.
 func appendText(dst []byte, text string) (form []byte, ok bool) {
 	if len(text) > 3*longestText {
 		return nil, false

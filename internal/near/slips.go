@@ -5,11 +5,10 @@ import (
 	"math/rand/v2"
 )
 
-// Slips are paths in which those are found that are one letter away from a text. If two texts
-// differ in one letter, or in the order of two, they are equal without one letter, or one of them
-// is equal to the other without a letter. So what remains of each path without a letter is noted by
-// its hash, and what remains of each text is looked up: that takes time in proportion to the length
-// of all paths and texts.
+// Slips finds the paths that are one letter away from a text. If two texts differ in one letter, or
+// in the order of two, they become equal when one or both of them lose a letter. So each path is
+// stored by the hashes of what remains of it without one letter, and each text is looked up in the
+// same way. That takes time in proportion to the length of all paths and texts.
 type Slips struct {
 	paths    []string
 	remnants []remnant
@@ -25,7 +24,7 @@ type remnant struct {
 	previous int32 // with the same hash, 0 for none
 }
 
-// mostRemnants bounds the memory: some ten thousand paths have as many.
+// mostRemnants bounds the memory. Some ten thousand paths have this many.
 const mostRemnants = 1 << 18
 
 // NewSlips returns none.

@@ -24,14 +24,14 @@ type Index struct {
 	// to another key, so that any rule may change where it ends.
 	templates map[int]*template
 	leadOn    bool
-	// origins has a bit for the hash of each origin that destinations have, and slashed tells that
-	// some of their paths end in "/". Both may be of rules that are gone.
+	// origins has the hashes of the origins of destinations. slashed: some of their paths end in "/".
+	// Both may still count rules that are gone.
 	origins  origins
 	slashed  bool
 	searches *sync.Pool // of *search
 }
 
-// New returns the index of a ruleset. It pauses like all that looks at each of its rules.
+// New returns the index of a ruleset. It calls the ruleset's Pause as it looks at each rule.
 func New(ruleset *resolver.Ruleset) *Index {
 	x := &Index{ruleset: ruleset, templates: map[int]*template{}, searches: new(sync.Pool)}
 	entries := make([]entry, 0, ruleset.Len())
@@ -54,8 +54,8 @@ func New(ruleset *resolver.Ruleset) *Index {
 	return x
 }
 
-// Follow returns the index of a ruleset that is to serve next, nil if x is. It costs what is
-// different, where the ruleset shares its numbers with the one before.
+// Follow returns the index of the ruleset that is to serve next, or nil if x is nil. If that
+// ruleset shares its numbers with the one before, the cost is proportional to what differs.
 func (x *Index) Follow(ruleset *resolver.Ruleset) *Index {
 	switch {
 	case x == nil:
@@ -130,8 +130,8 @@ func (x *Index) note(n int, d *resolver.Destination) {
 // standIn is a host that nobody has: it stands for that of the request.
 const standIn = "request.invalid"
 
-// entryOf returns the entry of a rule, 0 where it leads to no page. Fragments are not sent to
-// servers, so that no page has one.
+// entryOf returns the entry of a rule, or 0 if it leads to no page. Clients do not send fragments,
+// so no page has one.
 func (x *Index) entryOf(n int, d *resolver.Destination) entry {
 	switch {
 	case d.Base == "":
@@ -175,8 +175,8 @@ func (h pageHash) sum(query pageHash) uint32 {
 // templatesHash stands for a query in the hashes of templates.
 const templatesHash pageHash = 1
 
-// origins is a set of hashes of origins. What it has not is not there; of what it has, some may be
-// another's.
+// origins is a set of hashes of origins. If has returns false, no destination has the origin; true
+// may be a collision.
 type origins [1024]uint64
 
 func (o *origins) add(origin pageHash) { o[origin.sum(0)>>22] |= 1 << (origin & 63) }

@@ -20,10 +20,10 @@ type Lead struct {
 	Destination string
 }
 
-// LeadsTo finds the ways to a URL, one for each rule that has any, the shortest first. Unlisted
-// rules are among them. The URL is compared in canonical form, and its fragment where it has one.
-// With below the rules count that lead to it or to something below it, whatever query and fragment
-// they add. site is the origin that keys are asked for at.
+// LeadsTo finds the ways to a URL: one for each rule that has any, also if it is unlisted, the
+// shortest first. The URL is compared in canonical form, with its fragment if it has one. With
+// below, a rule may also lead to something below the URL, and add any query and fragment. site is
+// the origin that keys are asked for at.
 func LeadsTo(
 	ruleset *resolver.Ruleset, url resolver.Request, site string, below bool,
 ) iter.Seq[Lead] {
@@ -111,8 +111,8 @@ func (l *leads) add(number int, d *resolver.Destination) {
 	}
 }
 
-// mayLead reports whether add may find a way. It is asked of every rule, so that it only looks at
-// what the destination begins with: following each takes twenty times as long.
+// mayLead reports whether add may find a way. It is called for every rule, so it only looks at the
+// beginning of the destination: following each rule takes twenty times as long.
 func (l *leads) mayLead(d *resolver.Destination) bool {
 	if !l.below && searchOf(d.Query) != l.search {
 		return false

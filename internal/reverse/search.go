@@ -16,9 +16,9 @@ import (
 // Standard serialises it, "" for that of the page.
 //
 // A short URL leads to exactly this page when it is resolved by the same rules, has no characters
-// that have to be escaped in a header, and is shorter than the page's where a part of that is in
-// it. Of templates it is the shortest one that the page's own spelling of values gives, or that
-// they give decoded. Nothing is allocated where there is none.
+// that have to be escaped in a header, and is shorter than the page's if it has a part of that in
+// it. For a template, values are tried as the page spells them and percent-decoded. Nothing is
+// allocated where there is none.
 func (x *Index) AppendShortURL(
 	dst []byte, page *resolver.Request, short string,
 ) (url []byte, ok bool) {
@@ -58,7 +58,7 @@ type search struct {
 	isOwn bool
 	// request is for a short URL; its Pathname is that of the candidate.
 	request resolver.Request
-	// room is how long the path of a short URL may be that has a part of the page's in it.
+	// room is the longest path of a short URL that has a part of the page's path in it.
 	room int
 	// steps and proofs are how many rules may still be looked at, and how many candidates resolved.
 	steps, proofs int
@@ -66,8 +66,8 @@ type search struct {
 	best, candidate, destination, canonical []byte
 }
 
-// The most that is done for a page. Where more rules lead to it than anybody needs, most of which
-// are shadowed, it may get no short URL.
+// The most that is done for a page. If far more rules lead to it, and most of them are shadowed, it
+// may get no short URL.
 const (
 	mostSteps  = 1000
 	mostProofs = 50
@@ -100,8 +100,8 @@ func (s *search) end() {
 	searches.Put(s)
 }
 
-// look tries the rules whose destinations have an origin, nil for that of the request, and a path
-// that is the page's or above it.
+// look tries the rules whose destination has an origin (nil for that of the request) and is the
+// page's path or above it.
 func (s *search) look(origin []byte) {
 	hash := hashOf(text(origin))
 	if !s.index.origins.has(hash) {
@@ -233,9 +233,9 @@ func (s *search) leadsToPage(e entry) bool {
 	return fragment == "" && search == s.search && bytes.Equal(s.canonical, s.path)
 }
 
-// isPlain reports whether a path can stand in a Link header as it is, or an origin with more
-// characters. It holds nothing but what RFC 3986 has in paths, and no "," or ";", at which simple
-// parsers cut.
+// isPlain reports whether a path can stand in a Link header as it is; an origin may have more
+// characters. The path may hold only what RFC 3986 allows in paths, without "," and ";", at which
+// simple parsers cut.
 func isPlain(part []byte, more string) bool {
 	for i, c := range part {
 		if plain[c] || strings.IndexByte(more, c) >= 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// template is a rule with variables the other way round. Its destination is what is matched, and
-// its key what is put together. In both, two bytes stand for a variable:
+// template is a rule with variables, read backwards: its destination is matched, and its key is
+// filled in. In both, two bytes stand for a variable:
 //
 //	story/{+2}.html   story/ | spanning | '0' + 1 | .html
 type template struct {
@@ -79,8 +79,9 @@ func appendFilled(dst []byte, text string, values *values) []byte {
 	return dst
 }
 
-// newTemplate returns a template as far as it is known. ok is false where it leads nowhere. Sample
-// values tell its destination, so that the rest of a chain is known, too. request names the site.
+// newTemplate returns a template as far as it is known. ok is false if it leads nowhere. Its
+// destination is found with sample values, which also shows the rest of its chain. request names
+// the site.
 func newTemplate(
 	ruleset *resolver.Ruleset, number int, request resolver.Request,
 ) (t *template, ok bool) {
@@ -108,8 +109,8 @@ func (t *template) request(values *values) string {
 	return string(appendFilled([]byte("/"), t.key, values))
 }
 
-// marked puts variables in the places of sample values. In the path, those span segments which do
-// in the key.
+// marked replaces sample values with variables. In the path, a variable spans segments if it does
+// so in the key.
 func (t *template) marked(sampled string) string {
 	marked := []byte(variables.Replace(sampled))
 	for i, b := range marked {
@@ -158,9 +159,9 @@ func (t *template) match(path, search string, values *values) (rest string, ok b
 	return rest, ok && left == ""
 }
 
-// matchText takes values from what a text begins with, each up to the literal text behind it, or up
-// to a separator. It takes the first way that there is, and goes back to none: the short URL that
-// comes of it is resolved, and is not taken if it leads elsewhere.
+// matchText takes values from the beginning of a text, each up to the next literal text or
+// separator. It takes the first match and never backtracks: the short URL is resolved later, and is
+// dropped if it leads elsewhere.
 func matchText(pattern, text string, separator byte, values *values) (rest string, ok bool) {
 	literal, slot, spans, pattern := cutVariable(pattern)
 	for {

@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -11,51 +10,39 @@ import (
 // chainWarnings are those of what internal redirects lead to.
 type chainWarnings struct {
 	*survey
-	list     *List
-	made     []placedWarning
+	list *List
+	// made are the warnings, by the place of their rule among those that are looked at.
+	made     map[int][]sourcedWarning
 	reported map[string]bool // loops, by the key that they are told with
-	// waiting are the paths that clients are redirected to, in the form of keys, and unanswered
-	// those that no key answers.
+	// waiting are the paths that clients are redirected to, in the form of keys. unanswered are those
+	// that no key answers.
 	waiting    map[string]*keysBelow
 	unanswered unansweredPaths
 }
 
-// placedWarning is a warning of the rule that has a place among those that are looked at.
-type placedWarning struct {
-	place int
-	sourcedWarning
-}
-
-// compare puts warnings in the order of their rules. What a rule meets comes first.
-func (w placedWarning) compare(other placedWarning) int {
-	meets := func(w placedWarning) int {
-		if w.Kind == WarnMeetsKey {
-			return 0
-		}
-		return 1
-	}
-	return cmp.Or(cmp.Compare(w.place, other.place), cmp.Compare(meets(w), meets(other)))
-}
-
-// addChains warns of what internal redirects lead to that have some numbers.
+// addChains adds warnings about where the internal redirects with these numbers lead.
 func (s *survey) addChains(list *List, numbers []int) {
 	c := chainWarnings{
-		survey: s, list: list, reported: map[string]bool{}, waiting: map[string]*keysBelow{},
-		unanswered: newUnansweredPaths(),
+		survey: s, list: list, made: map[int][]sourcedWarning{}, reported: map[string]bool{},
+		waiting: map[string]*keysBelow{}, unanswered: newUnansweredPaths(),
 	}
 	for place, number := range numbers {
 		c.look(place, s.internalRule(number))
 	}
 	c.lookAtKeys(numbers)
-	slices.SortStableFunc(c.made, placedWarning.compare)
-	for _, w := range c.made {
-		list.groups[ofChains] = append(list.groups[ofChains], w.sourcedWarning)
+	for place := range numbers {
+		list.groups[ofChains] = append(list.groups[ofChains], c.made[place]...)
 	}
 	c.addMisspelt()
 }
 
+// warn adds a warning about a rule. Which other key its clients meet comes first.
 func (c *chainWarnings) warn(place int, this *internalRule, w Warning) {
-	c.made = append(c.made, placedWarning{place, sourcedWarning{this.source, w}})
+	at := len(c.made[place])
+	if w.Kind == WarnMeetsKey {
+		at = 0
+	}
+	c.made[place] = slices.Insert(c.made[place], at, sourcedWarning{this.source, w})
 }
 
 // look looks at what a rule leads to.
@@ -143,8 +130,8 @@ func (s *survey) destinationBelow(this *internalRule) string {
 	return ""
 }
 
-// addTemplateFailures warns of rules with variables whose chain does not arrive, whatever these
-// stand for. Values that another key takes do not count.
+// addTemplateFailures warns of rules with variables whose chain never arrives, whatever values the
+// variables have. Values that another key takes do not count.
 func (s *survey) addTemplateFailures(list *List, isMeant func(number int) bool) {
 	for number := range s.Failures() {
 		this := s.sourced(number)

@@ -50,19 +50,19 @@ type Finding struct {
 	URLs []string
 }
 
-// Check reports everything that can be known of a ruleset, in no particular order. That is the
-// warnings of its list, and what only a look at each rule shows. It follows rules and redirects as
-// they are compiled. Templates are sampled: with values that no other key takes, so that what
-// becomes of a value that another key does take is told of that key alone. Circles are looked for
-// from three samples of each rule, namely its key, the key with a slash, and something below it.
+// Check reports everything that can be known of a ruleset, in no particular order: the warnings of
+// its list, and what only a look at each rule shows. It follows rules and redirects as they are
+// compiled. Templates are tried with sample values that no other key takes. What happens to values
+// that another key takes is reported for that key. Circles are looked for from three samples of
+// each rule: its key, the key with a slash, and something below it.
 //
-// hosts are names of the served site, as they stand in URLs, besides that of the origin, with their
-// ports where these are not the default ones, and with a scheme (as in "http://go.example") where
-// the site has that one alone; a redirect to one of them comes back to these rules.
+// hosts are names of the served site besides that of the origin. A redirect to one of them comes
+// back to these rules. They are written as in URLs: with a port if it is not the default one, and
+// with a scheme (as in "http://go.example") if the site has only that one.
 func Check(rs *resolver.Ruleset, warnings *List, hosts []string, report func(Finding)) {
 	c := checker{
 		Ruleset: rs, report: report, site: SiteOf(rs, hosts), failures: map[int]bool{},
-		circles: map[string]bool{}, later: map[int]*laterParts{},
+		circles: map[string]bool{}, tails: map[int]*tail{},
 	}
 	for number := range rs.Failures() {
 		c.failures[number] = true
@@ -97,7 +97,7 @@ type checker struct {
 	circles  map[string]bool // keys of rules that lead into one
 	escapes  escapes
 	visits   visits
-	later    map[int]*laterParts // by the number of the rule whose value comes first
+	tails    map[int]*tail // of chains, by the number of the rule that comes first
 
 	destination []byte // to build it in
 }

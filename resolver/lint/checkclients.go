@@ -10,9 +10,9 @@ import (
 
 // checkClients reports what becomes of clients that a rule redirects to the site: they never
 // arrive, or they are redirected again. Three requests stand for all: the rule's resolver.Sample,
-// the sample with a slash, and something below it. For if the URLs of any circle are stripped of
-// the shortest path that one of its rules appends, they are a circle, too, in which that rule is
-// asked for one of the three.
+// the sample with a slash, and something below it. That is enough: take the URLs of any circle, and
+// remove the shortest path that one of its rules appends. What remains is a circle, too, in which
+// that rule is asked for one of the three.
 func (c *checker) checkClients(rule resolver.Rule, s resolver.Sample, destination string) {
 	if !isInternal(destination) && !c.site.has(destination) {
 		return
@@ -94,9 +94,9 @@ func circleMessage(urls []string) string {
 // Standard (HTTP-redirect fetch).
 const clientRedirects = 20
 
-// follow does what a client does with a URL of the site. It returns the URLs from the one that
-// comes again on, or all where the client gives up before, and nil where it arrives. It also
-// returns the second request, if it is to the site.
+// follow does what a client does with a URL of the site. In a circle it returns the URLs from the
+// first one that is repeated, or all of them if the client gives up earlier. It returns nil if the
+// client arrives. It also returns the second request, if it is to the site.
 func (c *checker) follow(url string) (circle []string, second visit) {
 	seen := []string{url}
 	for n := range clientRedirects + 1 {

@@ -1,8 +1,6 @@
 package lint
 
 import (
-	"slices"
-
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -10,77 +8,59 @@ import (
 func (c *checker) checkLost(rule resolver.Rule) {
 	_, ownQuery, ownFragment := cutParts(rule.Value)
 	query, fragment := ownQuery != "", ownFragment != ""
-	for later := c.laterParts(pathOf(rule.Value)); later != nil; later = later.next {
-		if query && later.query != "" && rule.Query != resolver.QueryIgnore {
-			c.find(SeverityWarning, FindLost, rule, later.query)
+	for later := c.tailFrom(pathOf(rule.Value)); later != nil; later = later.next {
+		if query && later.lostQuery != "" && rule.Query != resolver.QueryIgnore {
+			c.find(SeverityWarning, FindLost, rule, later.lostQuery)
 		}
-		if fragment && later.fragment != "" {
-			c.find(SeverityWarning, FindLost, rule, later.fragment)
+		if fragment && later.lostFragment != "" {
+			c.find(SeverityWarning, FindLost, rule, later.lostFragment)
 		}
-		query, fragment = query || later.query != "", fragment || later.fragment != ""
+		query = query || later.lostQuery != ""
+		fragment = fragment || later.lostFragment != ""
 	}
 }
 
-// laterParts are query and fragment of a value along a chain, and what follows of such values. All
-// chains that lead to a value share its parts, so that each value is looked at once:
+// tail is the rest of a chain: its values that have a query or a fragment. Chains that meet share
+// their tail, so each value is looked at once:
 //
 //	rules    a -> c?x=1 -> d -> e?y=2#z      b -> d
-//	parts    ?x=1 -> ?y=2#z                  ?y=2#z
-//
-// query and fragment are what to tell the authors of rules in front, whose own win. They are "" for
-// what the value does not have.
-type laterParts struct {
-	query, fragment string
-	next            *laterParts
+//	tail     ?x=1 -> ?y=2#z                  ?y=2#z
+type tail struct {
+	// What to tell the authors of earlier rules, whose own query or fragment wins. It is "" if the
+	// value has none.
+	lostQuery, lostFragment string
+	next                    *tail
 }
 
-// laterParts returns the parts of the values along the chain from a path on. That is the chain of a
-// rule with a destination, so that it ends.
-func (c *checker) laterParts(path string) *laterParts {
-	steps, numbers, parts := c.laterSteps(path)
-	for i, this := range slices.Backward(steps) {
-		if parts = parts.behind(&this); !resolver.IsTemplate(this.Rule.Key) { // whose value is not one
-			c.later[numbers[i]] = parts
-		}
+// tailFrom returns the rest of a chain from a path on. The chain must end.
+func (c *checker) tailFrom(path string) *tail {
+	step, number, ok := c.Match(path)
+	if !ok || !isInternal(step.Value) {
+		return nil
 	}
-	return parts
+	if known, is := c.tails[number]; is {
+		return known
+	}
+	t := c.tailFrom(pathOf(step.Value))
+	_, query, fragment := cutParts(step.Value)
+	if query != "" || fragment != "" {
+		t = newTail(step.Rule.Key, query, fragment, t)
+	}
+	if !resolver.IsTemplate(step.Rule.Key) { // whose value differs from path to path
+		c.tails[number] = t
+	}
+	return t
 }
 
-// laterSteps takes the steps from a path on, up to a rule whose parts are known. It returns the
-// numbers of their rules, too.
-func (c *checker) laterSteps(path string) (
-	steps []resolver.Step, numbers []int, known *laterParts,
-) {
-	for {
-		step, number, ok := c.Match(path)
-		if !ok {
-			return steps, numbers, nil
-		}
-		if known, ok := c.later[number]; ok {
-			return steps, numbers, known
-		}
-		if !isInternal(step.Value) {
-			return steps, numbers, nil
-		}
-		steps, numbers = append(steps, step), append(numbers, number)
-		path = pathOf(step.Value)
-	}
-}
-
-// behind returns the parts with those of a step's value in front.
-func (p *laterParts) behind(first *resolver.Step) *laterParts {
-	_, query, fragment := cutParts(first.Value)
-	if query == "" && fragment == "" {
-		return p
-	}
-	parts := laterParts{next: p}
-	key := " of the key " + quote(first.Rule.Key) + " along the chain is not used, as an earlier " +
-		"value has a "
+// newTail returns a tail that begins with the value of a key.
+func newTail(key, query, fragment string, next *tail) *tail {
+	t := &tail{next: next}
+	of := " of the key " + quote(key) + " along the chain is not used, as an earlier value has a "
 	if query != "" {
-		parts.query = "the query " + query + key + "query; write all of it there"
+		t.lostQuery = "the query " + query + of + "query; write all of it there"
 	}
 	if fragment != "" {
-		parts.fragment = "the fragment " + fragment + key + "fragment"
+		t.lostFragment = "the fragment " + fragment + of + "fragment"
 	}
-	return &parts
+	return t
 }

@@ -7,10 +7,9 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// Derive returns the list of the ruleset next, which was derived by changes from the one before
-// that the list is of. Its warnings are those of the last compilation, less those of rules that
-// have changed since, and those of the rules that changed. read are those of the readers of sources
-// that have been read again. fresh are the ones that are new.
+// Derive returns the list of next, a ruleset that changes derived from before, which l is the list
+// of. Warnings of rules that changed are replaced; all others are those of the last compilation.
+// read has the warnings of the readers of sources that were read again. fresh are the new warnings.
 func (l *List) Derive(
 	before, next *resolver.Ruleset, changes []resolver.RuleChange, read map[int][]Warning,
 ) (derived *List, fresh []Warning) {
@@ -40,10 +39,10 @@ func (l *List) Derive(
 type derivation struct {
 	before, next *resolver.Ruleset
 	made         *List // the warnings of these rules
-	// gone are the keys, as they are written, whose rules are looked at anew, replaced those of
-	// rules that do not serve any more as they did.
+	// Both are sets of keys as they are written: gone of rules that are looked at anew, replaced of
+	// rules that no longer serve as they did.
 	gone, replaced map[string]bool
-	internal       []int        // the numbers of internal redirects that serve anew
+	internal       []int        // the numbers of internal redirects that newly serve
 	templates      map[int]bool // those of rules with variables, nil where none has changed
 }
 
@@ -95,7 +94,7 @@ func rulesFor(rs *resolver.Ruleset, key string) (rules []sourcedRule) {
 	return rules
 }
 
-// compareServing notes what there is to look at where another rule serves for a key.
+// compareServing notes what to look at if another rule now serves for a key.
 func (d *derivation) compareServing(key string, was, now []sourcedRule) {
 	if len(was) > 0 && len(now) > 0 && was[0] == now[0] {
 		return
@@ -111,7 +110,7 @@ func (d *derivation) compareServing(key string, was, now []sourcedRule) {
 	}
 	number, _ := d.next.NumberOf(key)
 	switch value := now[0].rule.Value; {
-	case d.templates != nil && resolver.IsTemplate(key):
+	case resolver.IsTemplate(key):
 		d.templates[number] = true
 	case isInternal(value):
 		d.internal = append(d.internal, number)
@@ -135,7 +134,7 @@ func (d *derivation) lintKey(was, now []sourcedRule) {
 	}
 }
 
-// lintTogether looks at what rules lead to that serve anew.
+// lintTogether looks at where the rules lead that newly serve.
 func (d *derivation) lintTogether() {
 	s := newSurvey(d.next)
 	s.addChains(d.made, d.internal)
@@ -146,7 +145,7 @@ func (d *derivation) lintTogether() {
 	s.addIdlePasses(d.made)
 }
 
-// merge puts the warnings that were made into the place of those that are gone.
+// merge replaces the warnings that are gone with those that were made.
 func (d *derivation) merge(list *List) {
 	kept := func(from group, gone map[string]bool) []sourcedWarning {
 		isGone := func(w sourcedWarning) bool { return gone[w.Key] }

@@ -1,8 +1,9 @@
 // Package lint finds what is valid in rules and probably not meant.
 //
-// [Rule] looks at a rule by itself, and a [List] at all rules of a ruleset: at each as it is
-// compiled, and at the finished ruleset. From one ruleset to the one that is derived of it the list
-// follows. [Check] finds what is not worth a warning at each start, and takes longer to find.
+// A [List] has the warnings of a ruleset. It looks at each rule as it is compiled, and then at the
+// finished ruleset. When a ruleset is derived from another one, its list is derived, too. [Check]
+// finds what takes longer to find, and is not worth a warning at each start.
 //
-// The package imports resolver. It knows neither Caddy nor files.
+// The package imports resolver, resolver/pattern, uritemplate, weburl, internal/near and
+// internal/printable. It knows neither Caddy nor files.
 package lint

@@ -8,9 +8,9 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// escapes are the paths of the site that rules lead to and that are no keys, but would be if a
-// reserved character and its escape were the same, as ( and %28. Paths and keys are compared by the
-// form without such escapes, which takes time in proportion to their length.
+// escapes has the paths of the site that rules lead to and that are no keys, but would be if a
+// reserved character and its escape, such as ( and %28, were the same. Paths and keys are compared
+// in a form without such escapes, which takes time in proportion to their length.
 type escapes struct {
 	*resolver.Ruleset
 	site     *Site

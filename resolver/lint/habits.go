@@ -133,36 +133,19 @@ func valueHabit(rule *resolver.Rule) (kind Kind, message string) {
 		return WarnPunctuation, "the " + quote(rule.Value[len(bare):]) +
 			" at the end is part of the destination; write " + bare
 	}
-	if isInternal(rule.Value) || hasPlainHost(rule.Value) {
+	if isInternal(rule.Value) {
 		return "", ""
 	}
 	return WarnHostName, hostMessage(rule.Value)
 }
 
-// hasPlainHost reports whether the host of an absolute destination is short and good as it is
-// written. Most are: only the others need to be parsed.
-func hasPlainHost(value string) bool {
-	_, rest, _ := strings.Cut(value, "://")
-	const most = 63 // of a part, too
-	last := byte('.')
-	for i := range min(len(rest), most) {
-		switch c := rest[i]; {
-		case c == '/' || c == '?' || c == '#':
-			return last != '.' && last != '-'
-		case c == '.' && (last == '.' || last == '-'), c == '-' && last == '.':
-			return false
-		case c != '.' && !isHostCharacter(c):
-			return false
-		default:
-			last = c
-		}
-	}
-	return len(rest) <= most && last != '.' && last != '-'
-}
-
 // hostMessage says why no client finds the host of an absolute destination, "" if one does. Slashes
 // in front of the host are left out where URLs are parsed; a path of the site may have been meant.
 func hostMessage(value string) string {
+	host := hostOf(value)
+	if isName := host != "" && host[0] != '['; isName && checkHostName(host) == nil {
+		return "" // as most are good as they are written, and need not be parsed
+	}
 	u, err := weburl.Parse(value)
 	if err != nil {
 		return "" // no rule with this is good

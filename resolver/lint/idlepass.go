@@ -7,9 +7,9 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// addIdlePasses warns of keys without variables that pass, where nothing shorter takes what they
-// let pass: without them nothing would change. Those that a reader has told of are known: of rules
-// without a line that is taken for told as soon as their reader tells anything.
+// addIdlePasses warns of keys without variables that pass, if no shorter key takes what they let
+// pass: without them nothing would change. Rules that a reader has already warned about are
+// skipped; a rule without a line is skipped if its reader warned about anything.
 func (s *survey) addIdlePasses(list *List) {
 	if len(list.passing) == 0 {
 		return

@@ -8,9 +8,9 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// List is what the authors of the rules of a ruleset should know, by what it depends on: so that a
-// change leaves as it is what it does not concern. To make one, each rule is passed to Add, and
-// then the ruleset to Finish; nobody changes it afterwards.
+// List has the warnings of a ruleset, in groups by what they depend on, so that a change replaces
+// only those that it concerns. To make one, pass each rule to Add, and then the ruleset to Finish.
+// After that it does not change.
 type List struct {
 	options resolver.Options
 	groups  [groups][]sourcedWarning
@@ -24,13 +24,13 @@ type group int
 
 const (
 	ofOptions group = iota
-	ofRules         // each by itself and with those that have its key
+	ofRules         // of each rule by itself, and of rules that have the same key
 	ofTies          // between rules with variables
-	ofChains        // and of what else depends on all rules
+	ofChains        // of chains, and of what else depends on all rules
 	groups
 )
 
-// sourcedWarning is a warning with the source that its rule is of, as [resolver.RuleChange] has it.
+// sourcedWarning is a warning with the source of its rule, numbered as in [resolver.RuleChange].
 type sourcedWarning struct {
 	source int
 	Warning
@@ -166,8 +166,8 @@ func (l *List) each() iter.Seq[Warning] {
 	}
 }
 
-// Since returns the warnings that another list has none of the same kind about the same key of.
-// Where one is about no key, its message tells what it is about.
+// Since returns the warnings that before lacks. Warnings match if they have the same kind and key
+// or, without a key, the same message.
 func (l *List) Since(before *List) (fresh []Warning) {
 	type subject struct {
 		kind Kind

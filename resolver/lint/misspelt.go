@@ -51,8 +51,8 @@ func (u *unansweredPaths) compare(s *survey, number int, key string) {
 	})
 }
 
-// leadsToPath reports whether a rule leads to a path of the site, or leads nowhere. The path is a
-// page then, and does not mean the rule's key.
+// leadsToPath reports whether a rule leads to a path of the site, or leads nowhere. If so, the path
+// is a page, and not a misspelling of the rule's key.
 func (s *survey) leadsToPath(number int, path string) bool {
 	if rule, _ := s.Numbered(number); !isInternal(rule.Value) {
 		return isOutcome(rule.Value)

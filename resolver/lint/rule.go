@@ -8,8 +8,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// Rule returns the warnings of a good rule that it gives reason to by itself, with the options that
-// it is compiled with.
+// Rule returns the warnings that a good rule causes by itself, with the options that it is compiled
+// with.
 func Rule(rule resolver.Rule, options resolver.Options) []Warning {
 	return lintRule(rule, options.Query)
 }

@@ -14,7 +14,8 @@ type survey struct {
 	options resolver.Options
 	// failures are the errors that rules answer with, by number.
 	failures map[int]error
-	// ends are the ends of chains that rules without variables begin to which others lead, by number.
+	// ends are the ends of the chains of rules that others lead to, by number. Rules with variables
+	// are not among them.
 	ends map[int]chainEnd
 }
 
@@ -31,8 +32,8 @@ func newSurvey(rs *resolver.Ruleset) *survey {
 // chainEnd is what there is to know of the end of a chain.
 type chainEnd struct {
 	kind endKind
-	// exact is the key of the first exact rule behind the first one. It is looked for up to the first
-	// rule with variables, and "" for none.
+	// exact is the key of the first exact rule behind the first rule, "" for none. It is looked for
+	// only up to the first rule with variables.
 	exact string
 }
 

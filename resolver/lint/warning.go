@@ -27,7 +27,7 @@ const (
 	WarnNoEffect Kind = "no effect"
 	// WarnUnreachable: no HTTP request can match the key.
 	WarnUnreachable Kind = "unreachable"
-	// WarnTrailingSlashKey: the key ends in "/" and matches that path only (R5).
+	// WarnTrailingSlashKey: the key ends in "/" and matches only that path and "//" below it (R5).
 	WarnTrailingSlashKey Kind = "key with a trailing slash"
 	// WarnTrailingSlashValue: an appended path would hold "//".
 	WarnTrailingSlashValue Kind = "value with a trailing slash"
@@ -83,8 +83,8 @@ type Warning struct {
 	Cycle []string
 }
 
-// about returns a warning of a rule. Of a ruleset it keeps nothing, which serves no longer perhaps
-// when there is still the warning.
+// about returns a warning of a rule. It clones the key, because the warning may outlive the ruleset
+// and must not keep it in memory.
 func about(rule resolver.Rule, kind Kind, message string) Warning {
 	return Warning{
 		Kind: kind, Position: rule.Position, Key: strings.Clone(rule.Key), Message: message,
