@@ -35,7 +35,6 @@ type templateIndex struct {
 	seed  maphash.Seed
 	// lengths are those of text around expressions, of nodes with more than a few such segments.
 	lengths map[uint32]*textLengths
-	longest int // length of a literal segment, each octet percent-encoded
 }
 
 // templateEntry is a rule that serves.
@@ -58,6 +57,7 @@ type templateNode struct {
 	prefix, suffix uint32 // bytes of the text
 	kind           segmentKind
 	flags          nodeFlags
+	longest        uint32 // of the literal segments behind it, each octet percent-encoded
 	// deepest is how many segments the longest key has, and best the order of the best one.
 	deepest uint8
 	best    uint32
@@ -319,7 +319,7 @@ func (x *templateIndex) grow(parent uint32, s treeSegment) uint32 {
 		x.ends = append(x.ends, spanEnds{})
 	case literalSegment:
 		above.flags |= hasLiterals
-		x.longest = max(x.longest, len("%XX")*len(s.prefix))
+		above.longest = max(above.longest, uint32(len("%XX")*len(s.prefix)))
 	}
 	if s.prefix != "" || s.suffix != "" || s.kind == literalSegment {
 		n.text = x.texts.add([]byte(s.prefix + s.suffix))

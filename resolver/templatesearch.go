@@ -149,7 +149,7 @@ func (s *templateSearch) visit(node uint32, segments, at int) {
 // visitBehind looks at the nodes behind a segment of the path, which is in front of another one.
 func (s *templateSearch) visitBehind(node uint32, segment string, segments, next int) {
 	n := &s.index.nodes[node]
-	s.effort += 1 + s.index.readEffort(segment, s.index.longest)
+	s.effort += 1 + s.index.readEffort(segment, int(n.longest))
 	if n.flags&hasLiterals != 0 {
 		if behind := s.index.literal(node, segment); behind > 0 {
 			s.visit(behind, segments+1, next)
@@ -173,7 +173,7 @@ func (s *templateSearch) visitAround(node uint32, segment string, segments, next
 	}
 	lengths := x.lengths[node]
 	canonical := x.canonicalEnds(lengths, segment)
-	s.effort += x.readEffort(segment, len(segment))
+	s.effort += x.readEffort(segment, len("%XX")*(lengths.most.sum()+1))
 	for _, length := range lengths.all {
 		if length.sum() >= len(canonical) {
 			continue
@@ -382,7 +382,7 @@ func startOfLast(path string, n int) int {
 
 // literal returns the node behind a literal segment, however it is spelled, 0 for none.
 func (x *templateIndex) literal(node uint32, segment string) uint32 {
-	if len(segment) > x.longest {
+	if len(segment) > int(x.nodes[node].longest) {
 		return 0
 	}
 	var memory [128]byte
