@@ -229,14 +229,6 @@ func (x *templateIndex) find(key string) (i int, ok bool) {
 	return i, i >= 0 && x.key(i) == key
 }
 
-// byCanonicalKey returns the template with a canonical key, or nil.
-func (x *templateIndex) byCanonicalKey(key string) *templateRule {
-	if i, ok := x.find(key); ok {
-		return x.template(i)
-	}
-	return nil
-}
-
 // below returns the templates with a canonical key or below it, or all if it is empty, sorted by
 // key.
 func (x *templateIndex) below(above string) []*templateRule {
