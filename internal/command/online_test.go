@@ -222,10 +222,10 @@ func TestWhatARunningCaddyRefusesIsSaid(t *testing.T) {
 func TestWhatIsWrittenWronglyIsRefusedBeforeCaddyIsAsked(t *testing.T) {
 	for _, tt := range []struct{ line, want string }{
 		{"add --name links /docs https://docs.example",
-			`key "/docs": a key has no leading "/"; write docs`},
-		{"list --name links /docs", `key "/docs": a key has no leading "/"; write docs`},
-		{"add --name links q\x1bx https://k.example", `key "q\x1bx": a key has no control characters; ` +
-			"remove them, or write them percent-encoded"},
+			`key "/docs": the key begins with "/"; write docs`},
+		{"list --name links /docs", `key "/docs": the key begins with "/"; write docs`},
+		{"add --name links q\x1bx https://k.example", `key "q\x1bx": the key contains a control character; ` +
+			"remove it, or write it percent-encoded"},
 		{"add --name links r\x9bx https://k.example",
 			`the key "r\x9bx" is not UTF-8; write its bytes ` +
 				"percent-encoded, such as %9B"},

@@ -235,7 +235,7 @@ func checkHostName(host string) error {
 		}
 		for i := 0; i < len(label); i++ {
 			if c := label[i]; !isHostCharacter(c) {
-				return errors.New("a host name has no " + quote(string(c)) + "; remove it")
+				return errors.New("the host name contains " + quote(string(c)) + "; remove it")
 			}
 		}
 	}
