@@ -119,7 +119,7 @@ func TestOnlyAllowedHostsMayBeNamed(t *testing.T) {
 func TestAHostThatIsNotAllowedIsRefusedWithItsPlaceAndAdvice(t *testing.T) {
 	_, err := Compile([]Rule{{Key: "k", Value: "https://Evil.test:81/x", Position: at}},
 		Options{AllowHosts: []string{"x.example"}})
-	const want = where + `"k": the host "evil.test" is not one of allow_hosts; add it there, or lead the rule elsewhere`
+	const want = where + `"k": the host "evil.test" is not one of allow_hosts; add it there, or change the destination`
 	if err == nil || err.Error() != want {
 		t.Errorf("%v\nwant %s", err, want)
 	}

@@ -87,7 +87,7 @@ func TestHitsListsTheMostUsedRulesFirstAndCountsTheOthers(t *testing.T) {
 		s.Get(t, path)
 	}
 	const d, b, e = "         3  TIME  d\n", "         2  TIME  b\n", "         1  TIME  e\n"
-	const others = "without hits: 3 rules; --unused 90d lists those that nobody needs\n"
+	const others = "3 rules have no hits; --unused 90d lists rules not used for 90 days\n"
 	minutes := regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 	for _, tt := range []struct{ line, want string }{
 		{"hits", "counted since TIME\n" + d + b + e + others},
@@ -270,8 +270,8 @@ func TestNobodyIsToldOfAKeyThatWasMadeOfABadURL(t *testing.T) {
 	for _, tt := range []struct{ url, want string }{
 		{"docs.example", `the destination "docs.example" is neither a URL that begins with http:// or ` +
 			"https:// nor a path that begins with /; write https://docs.example or /docs.example"},
-		{"https://b.example", `the host "b.example" is not one of allow_hosts; add it there, or lead the ` +
-			"rule elsewhere"},
+		{"https://b.example", `the host "b.example" is not one of allow_hosts; add it there, or ` +
+			"change the destination"},
 	} {
 		s.Says(t, "Error: "+path+": "+tt.want+"\n", 1, "add", tt.url)
 	}

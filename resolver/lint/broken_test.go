@@ -65,8 +65,8 @@ func TestWhatWasBrokenBeforeIsNotToldAgain(t *testing.T) {
 		got = append(got, err.Error())
 	}
 	want := []string{
-		`links.json:5: key "new-loop": loop new-loop -> new -> new-loop: its requests are answered with an error; lead one of the rules elsewhere`,
-		`links.json:6: key "new": loop new-loop -> new -> new-loop: its requests are answered with an error; lead one of the rules elsewhere`,
+		`links.json:5: key "new-loop": loop new-loop -> new -> new-loop: its requests are answered with an error; change the destination of one of the rules`,
+		`links.json:6: key "new": loop new-loop -> new -> new-loop: its requests are answered with an error; change the destination of one of the rules`,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("broken %q\nwant   %q", got, want)

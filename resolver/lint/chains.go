@@ -106,17 +106,16 @@ func loopMessage(loop *resolver.LoopError, rule resolver.Rule, remaining string)
 	case len(loop.Cycle) == 1:
 		return selfLoopMessage(rule, remaining)
 	}
-	return "loop " + loop.Path() + ": its requests are answered with an error; lead one of the " +
-		"rules elsewhere"
+	return "loop " + loop.Path() + ": its requests are answered with an error; change the " +
+		"destination of one of the rules"
 }
 
 // selfLoopMessage explains the most natural migration rule that the draft never resolves (R18).
 func selfLoopMessage(rule resolver.Rule, remaining string) string {
-	const why = ": the new path is looked up again, matches the same key, and so on for ever, so " +
-		"its requests are answered with an error; "
-	message := "loop: " + quote(rule.Value) + " lies at or below the key" + why
+	message := "loop: " + quote(rule.Value) + " lies at or below the key: the rule redirects to " +
+		"itself forever, so its requests are answered with an error; "
 	if remaining == "" || remaining == "/" { // an exact key has these paths, too
-		return message + "lead the rule elsewhere, or remove it"
+		return message + "change its destination, or remove it"
 	}
 	return message + "mark the rule exact, so that it takes /" + rule.Key +
 		" alone, or lead it to a path outside of /" + rule.Key
@@ -209,7 +208,7 @@ func (s *survey) addTemplateFailures(list *List, isMeant func(number int) bool) 
 // templateFailure says what becomes of a rule with variables whose chain does not arrive.
 func templateFailure(failure error, options *resolver.Options) (Kind, string) {
 	const forAll = "for every value that no other key takes: its requests are answered with an " +
-		"error; lead the rule elsewhere"
+		"error; change its destination"
 	if loop, is := failure.(*resolver.LoopError); is {
 		return WarnLoop, "loop " + loop.Path() + " " + forAll
 	}

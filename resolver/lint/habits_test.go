@@ -10,7 +10,7 @@ import (
 func TestHabitsOfOtherSystemsAreWarnedOfWithWhatToWrite(t *testing.T) {
 	const (
 		page        = "https://x.example"
-		regexp      = "a key is no regular expression: it matches its own characters alone; "
+		regexp      = "this key looks like a regular expression, but keys match literally; "
 		below       = ", which matches everything below it, too"
 		ofKey       = " of the key stands for itself; "
 		ofValue     = " of the destination stands for itself; "
