@@ -353,8 +353,9 @@ func isMisspeltOrigin(words []string) bool {
 		return false
 	}
 	// A key such as "original" has other letters, and is meant.
-	hasOthers := strings.Trim(strings.ToLower(words[0]), "origin") != ""
-	return !hasOthers && near.Word(words[0], []string{"origin"}) != ""
+	isOther := func(letter rune) bool { return !strings.ContainsRune("origin", letter) }
+	return !strings.ContainsFunc(strings.ToLower(words[0]), isOther) &&
+		near.Word(words[0], []string{"origin"}) != ""
 }
 
 // ruleLine returns a rule as a line of a Caddyfile. Its note becomes a comment.

@@ -144,7 +144,7 @@ func TestAKeyWithEscapedBracesIsNotTakenForATemplate(t *testing.T) {
 		t.Errorf("got %d %s", got.Status, got.Body)
 	}
 	if got := s.Put(t, "a/%7By", `"https://y.example"`); got.Status != 422 ||
-		!strings.Contains(got.Body, "without its partner") {
+		!strings.Contains(got.Body, "unmatched") {
 		t.Errorf("got %d %s", got.Status, got.Body)
 	}
 }

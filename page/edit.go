@@ -108,7 +108,7 @@ type statusChoice struct {
 }
 
 // Queries are the query modes of rules.
-func (editForm) Queries() []string { return []string{"merge", "preserve", "ignore"} }
+func (editForm) Queries() []string { return resolver.QueryModeNames() }
 
 // ruleOfForm returns the rule in a form.
 func ruleOfForm(form url.Values, key string) (resolver.Rule, error) {

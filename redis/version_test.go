@@ -22,6 +22,26 @@ func TestEqualRulesHaveEqualVersionsHoweverTheyAreWritten(t *testing.T) {
 	}
 }
 
+func TestEachQueryModeHasAVersionOfItsOwn(t *testing.T) {
+	seen := make(map[string]resolver.Rule)
+	for _, name := range append(resolver.QueryModeNames(), "") {
+		var mode resolver.QueryMode
+		if name != "" {
+			mode, _ = resolver.ParseQueryMode(name)
+		}
+		for _, note := range []string{"", "why"} {
+			for _, unlisted := range []bool{false, true} {
+				rule := resolver.Rule{Key: "a", Value: "/b", Query: mode, Note: note, Unlisted: unlisted}
+				version := versionOf([]resolver.Rule{rule})
+				if same, ok := seen[version]; ok {
+					t.Errorf("%v and %v have one version", same, rule)
+				}
+				seen[version] = rule
+			}
+		}
+	}
+}
+
 func TestOtherRulesHaveOtherVersions(t *testing.T) {
 	seen := make(map[string][]resolver.Rule)
 	for _, rules := range [][]resolver.Rule{

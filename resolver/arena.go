@@ -60,7 +60,7 @@ func (a *arena) chunkFor(n int) int {
 	if last >= 0 && a.isBranch {
 		room = cap(a.chunks[last]) - recordAlign // others have the chunk, too
 	}
-	if last >= 0 && len(a.chunks[last])+n <= room {
+	if last >= 0 && len(a.chunks[last])+max(n, 1) <= room {
 		return last
 	}
 	if len(a.chunks) == maxChunks {

@@ -138,7 +138,7 @@ func (c *chainCompiler) endBefore(this, next *internalRule) chainEnd {
 		return chainEnd{state: end.state, cycle: end.cycle, refusal: end.refusal}
 	}
 	made := len(end.appended) + len(this.remaining)
-	if end.appended != "" && this.remaining != "" && !c.derive(this.rule, made) {
+	if end.appended != "" && this.remaining != "" && !c.charge(this.rule, made) {
 		return chainEnd{state: endTooManyRedirects}
 	}
 	if end.state != endGone {
@@ -182,12 +182,12 @@ func (c *chainCompiler) closeLoop(chain []int, first int) {
 // follow follows the chain of a rule through templates, within limits. It begins at the path that
 // the rule leads to.
 func (c *chainCompiler) follow(rule Rule, at string, chain chainEnd, limits chainLimits) chainEnd {
-	if !c.derive(rule, len(at)) {
+	if !c.charge(rule, len(at)) {
 		return chainEnd{state: endTooManyRedirects}
 	}
 	s := c.stepper(at, limits)
 	end := s.follow(chain)
-	if !c.derive(rule, s.made+s.effort) {
+	if !c.charge(rule, s.made+s.effort) {
 		return chainEnd{state: endTooManyRedirects}
 	}
 	return end
@@ -218,9 +218,9 @@ func (c *chainCompiler) setEnd(this *internalRule, end chainEnd) {
 	}
 }
 
-// derive counts text that a chain makes of a rule. It reports false, with an error, when all chains
-// together have made too much of what is written: compiling costs what the rules are worth.
-func (c *chainCompiler) derive(rule Rule, bytes int) bool {
+// charge counts text that a chain makes of a rule. It reports false, with an error, once all chains
+// together have made too much for the length of the rules. This bounds the time of compiling.
+func (c *chainCompiler) charge(rule Rule, bytes int) bool {
 	c.derived += bytes
 	if c.derived <= c.mostDerived() {
 		return true

@@ -98,7 +98,7 @@ func (c *chainCompiler) internalRecord(this *internalRule, failures *failures) r
 		r.setFailure(failures.number(end.err()))
 	case end.state == endGone:
 		r.setOutcome(GoneValue)
-	case end.appended == "" || c.derive(this.rule, len(end.base)+len(end.appended)):
+	case end.appended == "" || c.charge(this.rule, len(end.base)+len(end.appended)):
 		c.opts.setBase(&r, &end)
 		c.setQueryAndFragment(&r, this)
 		r.status = end.status(c.opts.statusOf(this.rule))
@@ -146,7 +146,7 @@ func (c *chainCompiler) setQueryAndFragment(r *record, this *internalRule) {
 		return
 	}
 	length := len(from.search) + len(from.query) + len(from.fragment)
-	if !c.derive(this.rule, length) {
+	if !c.charge(this.rule, length) {
 		return
 	}
 	c.opts.setQueryAndFragment(r, &end, c.merger)

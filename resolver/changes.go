@@ -1,7 +1,5 @@
 package resolver
 
-import "cmp"
-
 // ChangeKind says why clients of a key get something else.
 type ChangeKind string
 
@@ -48,8 +46,13 @@ func CompareResults(before, after *Ruleset, report func(Change)) {
 
 // compareTemplates reports what changes for the rules with variables.
 func (c *resultComparison) compareTemplates() {
-	compare := func(kind ChangeKind, old, now *templateRule) {
-		t := cmp.Or(now, old)
+	compare := func(kind ChangeKind, old, now int) {
+		var t *templateRule
+		if kind == ChangeRemoved {
+			t = c.before.templates.template(old)
+		} else {
+			t = c.after.templates.template(now)
+		}
 		c.compare(kind, t.rule, t.sample())
 	}
 	eachTemplate(c.before, c.after, sameButForNotes, compare)
@@ -147,26 +150,25 @@ func (c *resultComparison) otherModes(s sample) bool {
 	return false
 }
 
-// eachTemplate calls do with the templates of two rulesets, nil for one that only the other has.
-// Those that are the same rule in both are affected at most.
+// eachTemplate calls do with the indexes of the templates of two rulesets, -1 for one that only the
+// other has. Those that are the same rule in both are affected at most.
 func eachTemplate(
-	before, after *Ruleset, same func(a, b Rule) bool,
-	do func(kind ChangeKind, old, now *templateRule),
+	before, after *Ruleset, same func(a, b Rule) bool, do func(kind ChangeKind, old, now int),
 ) {
-	for _, now := range after.templates.all() {
-		old := before.templates.byCanonicalKey(now.Key())
+	for now, rule := range after.templates.each() {
+		old, is := before.templates.find(after.templates.key(now))
 		switch {
-		case old == nil:
-			do(ChangeAdded, nil, now)
-		case same(old.rule, now.rule):
+		case !is:
+			do(ChangeAdded, -1, now)
+		case same(before.templates.ruleAt(old).rule, rule.rule):
 			do(ChangeAffected, old, now)
 		default:
 			do(ChangeEdited, old, now)
 		}
 	}
-	for _, old := range before.templates.all() {
-		if after.templates.byCanonicalKey(old.Key()) == nil {
-			do(ChangeRemoved, old, nil)
+	for old := range before.templates.len() {
+		if _, is := after.templates.find(before.templates.key(old)); !is {
+			do(ChangeRemoved, old, -1)
 		}
 	}
 }

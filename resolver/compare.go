@@ -52,20 +52,26 @@ func newChangedKeys(most int) *changedKeys {
 
 // difference adds those with variables.
 func (c *changedKeys) difference(before, after *Ruleset) Difference {
-	eachTemplate(before, after, sameContent, func(kind ChangeKind, old, now *templateRule) {
-		switch kind {
-		case ChangeAdded:
-			c.added.add(now.rule)
-		case ChangeEdited:
-			c.changed.add(now.rule)
-		case ChangeRemoved:
-			c.removed.add(old.rule)
-		}
-	})
+	if before.templates != after.templates {
+		c.addTemplates(before, after)
+	}
 	return Difference{
 		Added: c.added.count, Removed: c.removed.count, Changed: c.changed.count,
 		FirstAdded: c.added.names(), FirstRemoved: c.removed.names(), FirstChanged: c.changed.names(),
 	}
+}
+
+func (c *changedKeys) addTemplates(before, after *Ruleset) {
+	eachTemplate(before, after, sameContent, func(kind ChangeKind, old, now int) {
+		switch kind {
+		case ChangeAdded:
+			c.added.add(after.templates.ruleAt(now).rule)
+		case ChangeEdited:
+			c.changed.add(after.templates.ruleAt(now).rule)
+		case ChangeRemoved:
+			c.removed.add(before.templates.ruleAt(old).rule)
+		}
+	})
 }
 
 func sameContent(a, b Rule) bool {

@@ -2,27 +2,30 @@ package resolver
 
 import "slices"
 
-// stage is a step of compiling. It is left out where nothing in its scope has changed: deriving a
-// ruleset runs the same stages over less.
+// stage is a step of compiling. Deriving a ruleset runs the same stages, but only those in whose
+// scope something has changed.
 type stage struct {
 	name  string
 	scope scope
-	do    func(*Compiler)
+	do    func(*Compiler) // nil for a check
 }
 
-// stages returns all stages in their order. Compiling ends at a "check" if anything is wrong.
+// isCheck reports whether compiling ends here if anything is wrong.
+func (s *stage) isCheck() bool { return s.do == nil }
+
+// stages returns all stages in their order.
 func stages() []stage {
 	check := stage{"check", scopeRules, nil}
 	return []stage{
 		// How large the table is depends on the number of rules. Later stages look rules up in it.
 		{"table", scopeRules, (*Compiler).fillTable},
-		// Which of two templates is better depends on all of them. Keys that stand twice are told
+		// Which of two templates is better depends on all of them. Their duplicate keys are reported
 		// together with those of the table.
 		{"templates", scopeTemplates, (*Compiler).compileTemplates},
 		// A chain may lead through any rule, so chains of rules that have not changed are followed
-		// again. What they take is counted anew, and nothing of it counts at the next check.
+		// again. The memory counted for chains is reset here, so the next check does not include it.
 		{"internal rules", scopeChains, (*Compiler).gatherInternalRules},
-		// Chains through bad rules would lead to errors that their authors did not make.
+		// Chains through bad rules would cause further errors, which no author made.
 		check,
 		{"chain ends", scopeChains, (*Compiler).findChainEnds},
 		// These chains begin with a template, and lead through rules whose ends are known.
@@ -34,13 +37,13 @@ func stages() []stage {
 		{"records", scopeChains, (*Compiler).storeInternalRules},
 		// Only records tell how much memory chains take.
 		check,
-		// What follows cannot fail, and needs the rules as they serve.
+		// The stages from here on cannot fail, and need the rules as they will serve.
 		{"memory", scopeAll, (*Compiler).trim},
 		{"numbers", scopeTemplates, (*Compiler).numberTemplates},
 		{"sum of rules", scopeAll, (*Compiler).sumRules},
 		{"sum of templates", scopeTemplates, (*Compiler).sumTemplates},
 		{"digest", scopeRules, (*Compiler).makeDigest},
-		// Who inspects the ruleset sees it as it will serve, but with the lines of its rules.
+		// An inspection sees the ruleset as it will serve, but with the lines of its rules.
 		{"inspection", scopeAll, (*Compiler).beInspected},
 		{"lines", scopeRules, (*Compiler).dropLines},
 	}
@@ -51,8 +54,8 @@ func (s scope) stages() []stage {
 	return slices.DeleteFunc(stages(), func(one stage) bool { return one.scope&s == 0 })
 }
 
-// Compile makes a ruleset of rules. The error holds everything that is wrong with options (as
-// [OptionErrors]) or rules (as [RuleErrors]).
+// Compile makes a ruleset of rules. The error is of type [OptionErrors], or that of
+// [Compiler.Compile].
 func Compile(rules []Rule, opts Options) (*Ruleset, error) {
 	c, err := NewCompiler(opts)
 	if err != nil {
@@ -64,15 +67,16 @@ func Compile(rules []Rule, opts Options) (*Ruleset, error) {
 	return c.Compile()
 }
 
-// Compile makes a ruleset of the rules added. The error, of type [RuleErrors], holds everything
-// that is wrong with them (of more than 10,000 errors that many), in the order in which they were
-// added, or it is ErrTooLarge; a ruleset with loops is no error. The compiler cannot be used again.
+// Compile makes a ruleset of the rules added. The error is ErrTooLarge or of type [RuleErrors]. It
+// holds what is wrong with the rules by themselves or, if nothing is, with their chains: at most
+// 10,000 errors, in the order in which rules were added. A loop is no error. The compiler cannot be
+// used again.
 func (c *Compiler) Compile() (*Ruleset, error) {
 	if c.table.arena.full {
 		return nil, c.checkSize()
 	}
 	for _, stage := range c.changed.stages() {
-		if stage.do != nil {
+		if !stage.isCheck() {
 			stage.do(c)
 		} else if err := c.checkRules(); err != nil {
 			return nil, err
@@ -81,7 +85,7 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 	return c.next, nil
 }
 
-// checkRules returns what is wrong with the rules, or with all of them together.
+// checkRules returns the errors of the rules found so far, or that they are too large together.
 func (c *Compiler) checkRules() error {
 	if c.errs.count > 0 {
 		return c.errs.inOrder()
@@ -108,8 +112,8 @@ func (c *Compiler) fillTable() {
 	}
 }
 
-// settle reports what becomes of the n-th rule, whose key an earlier one has. Within a source that
-// is an error, and of two sources the first one's rule serves.
+// settle decides about the n-th rule, whose key an earlier rule has. If both are of one source,
+// that is an error; otherwise the rule is shadowed.
 func (c *Compiler) settle(n int, earlier, later ref) {
 	first, firstRank := c.ruleAt(earlier)
 	second, secondRank := c.ruleAt(later)
@@ -120,8 +124,8 @@ func (c *Compiler) settle(n int, earlier, later ref) {
 	}
 }
 
-// shadow keeps the n-th rule, of a source of that rank, as one that an earlier source's shadows. Or
-// it reports that its key stands twice in its own source.
+// shadow records that an earlier source's rule hides the n-th rule. If the rule's own source
+// already has the key, it reports a duplicate instead.
 func (c *Compiler) shadow(n int, rule Rule, rank int) {
 	key := keyOfSource{rank, string(c.opts.appendKey(nil, rule.Key))}
 	if first, twice := c.shadowed.all[key]; twice {
@@ -138,7 +142,7 @@ func (c *Compiler) trim() {
 }
 
 // dropLines leaves lines out of the positions that are kept beside records, if the options say so.
-// Nothing is found to be wrong any more.
+// No later stage reports errors, which would need them.
 func (c *Compiler) dropLines() {
 	if !c.opts.noLines {
 		return

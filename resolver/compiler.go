@@ -6,8 +6,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// Compiler makes a ruleset of rules that are added one by one. Of a rule with an absolute
-// destination it keeps the compiled form alone, so that a million rules can be read as a stream. It
+// Compiler makes a ruleset of rules that are added one by one. It compiles a rule with an absolute
+// destination at once and keeps nothing else of it, so a million rules can be read as a stream. It
 // is not safe for concurrent use.
 type Compiler struct {
 	*compiled          // of next
@@ -76,10 +76,9 @@ func compilerOf(next *Ruleset) *Compiler {
 	}
 }
 
-// NextSource begins a source of lower precedence. Where one of the rules added so far has the key
-// of a rule added later, it shadows that rule. Without NextSource all rules are of one source, in
-// which a key may stand once. Messages call rules added before it inline rules, where they have no
-// line.
+// NextSource begins a source of lower precedence: a rule added so far shadows a later one with its
+// key. Without NextSource all rules are of one source, in which a key may stand once. Messages call
+// rules that were added before it, and have no line, inline rules.
 func (c *Compiler) NextSource() {
 	c.rank++
 }

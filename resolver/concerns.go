@@ -9,9 +9,9 @@ import (
 // concerns is a Bloom filter of the keys that chains depend on. A change of any other key leaves
 // the chains of all other rules as they are.
 //
-// These are the keys at and above each path that an internal redirect leads to, as one of them is,
-// or would be, the longest that matches it. The filter has one bit for the hash of each. It misses
-// none of them, and may have others, whose bits are the same.
+// These are the keys at and above each path that an internal redirect leads to: a rule for one of
+// them may be the longest match. The filter has one bit for the hash of each. It misses none of
+// them, and has others that share a bit with one.
 type concerns struct {
 	hasAll bool // what chains through templates depend on is not looked for
 	bits   []uint64

@@ -156,18 +156,23 @@ func (d *derivation) changeKey(key string) {
 	now := d.rulesNow(key, was)
 	d.count(was, now)
 	d.shadow(key, was, now)
-	isNew := true
-	if len(now) > 0 {
-		d.now[key] = d.c.opts.placed(now[0].rule)
+	var old, next rankedRule
+	had, has := len(was) > 0, len(now) > 0
+	if had {
+		old = was[0]
+		d.old[key] = old.rule
 	}
-	if entry != 0 {
-		d.old[key] = was[0].rule
-		isNew = len(now) == 0 || was[0].rank != now[0].rank || was[0].rule != d.now[key]
+	if has {
+		next = rankedRule{now[0].rank, d.c.opts.placed(now[0].rule)}
+		d.now[key] = next.rule
 	}
-	if entry != 0 && isNew {
-		d.remove(was[0].rule, at)
+	if had && has && old == next {
+		return
 	}
-	if len(now) > 0 && isNew {
+	if had {
+		d.remove(old.rule, at)
+	}
+	if has {
 		d.serve(key, now[0])
 	}
 }
@@ -205,7 +210,7 @@ func (d *derivation) rulesNow(key string, was []rankedRule) (now []rankedRule) {
 	return now
 }
 
-// count counts the rules of a key that are new, and no longer those that are gone.
+// count adds a key's new rules to the totals and subtracts its old ones.
 func (d *derivation) count(was, now []rankedRule) {
 	for _, r := range was {
 		d.c.uncount(r.rule)

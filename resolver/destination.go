@@ -7,11 +7,12 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// AppendDestination resolves a request and appends its destination to dst, when the outcome is a
-// redirect. Otherwise it returns dst as it was. Nothing is allocated where dst has room for about
-// twice the destination.
+// AppendDestination resolves a request and appends its destination to dst, if the outcome is a
+// redirect. Otherwise it returns dst as it was. A rule without variables allocates nothing if dst
+// has room for about twice the destination.
 //
-// It is one longest-prefix match (3.3.1) and one construction (3.4), as the rule's future is known.
+// The request takes one longest-prefix match (3.3.1), one search if there are templates, and one
+// construction (3.4). Only a template that leads to a path has a chain to follow.
 func (rs *Ruleset) AppendDestination(dst []byte, req *Request) ([]byte, Result) {
 	found, encoded := rs.table.match(req.Target.Pathname)
 	if rs.templates != nil {
@@ -73,8 +74,8 @@ func (c *compiled) resultWithout(rule *record, remaining string, redirect Result
 }
 
 // appendDestination is the construction phase (3.4). It returns where the fragment begins. The
-// error is ErrNoOrigin where the request's origin is needed and there is none (R2), or ErrTooLong
-// (R10).
+// error is ErrTooLong (R10), or ErrNoOrigin if the destination needs the request's origin and there
+// is none (R2).
 func (c *compiled) appendDestination(dst []byte, rule *record, remaining string, req *Request) (
 	end []byte, fragment int, err error) {
 	start, ok := len(dst), true

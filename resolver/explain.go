@@ -14,9 +14,9 @@ type Explanation struct {
 	Result `json:"-"`
 	// Request is the URL that was resolved, as the URL Standard spells it.
 	Request string `json:"-"`
-	// Walk holds the matches in their order. It begins with the rule that the request matched; then
-	// comes for each internal redirect the rule that its value matched, until one leads to an
-	// absolute destination, no key matches, or the walk comes to a rule again.
+	// Walk holds the matches in their order: the rule that the request matched, and then, for each
+	// internal redirect, the rule that its value matched. It ends at an absolute destination, at a
+	// path that no key matches, or at a rule that it has met before.
 	Walk []Step `json:"walk,omitempty"`
 	// Origin says where scheme and host of the destination come from.
 	Origin Source `json:"origin,omitzero"`

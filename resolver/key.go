@@ -78,9 +78,9 @@ func quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// CanonicalKey returns the form of a key in which equal keys are equal (R3), with fold in lower
-// case. A template's variables have numbers for names in it, and each expression has one:
-// a/{1}/{+2}.
+// CanonicalKey returns the one form that all spellings of a key have (R3), with fold in lower case.
+// In that of a template, variables have numbers instead of names, and each has an expression of its
+// own: a/{1}/{+2}.
 func CanonicalKey(key string, fold bool) string {
 	o := options{foldCase: fold}
 	return o.canonicalKey(key)

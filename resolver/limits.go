@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// limits.go counts what the limits are about. It is counted in the same way whether rules are
-// compiled, in whatever order, or derived from others: an edit is refused if the rules with it
+// limits.go counts what the limits apply to. The counts depend neither on the order of rules nor on
+// whether they are compiled or derived, so an edit is refused exactly if the rules that it makes
 // could not be compiled.
 
 // ErrTooLarge is the error of rules that take too much memory when they are compiled. That is more

@@ -16,9 +16,9 @@ type literalMatch struct {
 	remaining string
 }
 
-// match finds the longest key that pathname begins with; ref is 0 where there is none. It returns
-// the key's record, too, which is nil for a rule with an internal redirect until the ruleset is
-// compiled. pathname begins with "/" and is percent-encoded with the path set.
+// match finds the longest key that pathname begins with, and its record; ref is 0 if there is none.
+// Until the ruleset is compiled, rules with internal redirects have no record: it is nil. pathname
+// begins with "/" and is percent-encoded with the path set.
 func (t *table) match(pathname string) (literalMatch, []byte) {
 	if len(pathname) < 2 {
 		return literalMatch{}, nil // R4

@@ -1,6 +1,9 @@
 package resolver
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // numbering gives rules with variables their numbers. They follow those of the slots, which are
 // the numbers of the rules in the table.
@@ -28,7 +31,11 @@ func (n *numbering) assign(x *templateIndex) {
 	}
 	numbers := numberedOf(n.keys)
 	for i := range x.len() {
-		x.entries[i].number = uint32(numbers.number(x.key(i)))
+		key := x.key(i)
+		if _, known := numbers.numbers[key]; !known {
+			key = strings.Clone(key) // or it would keep the records of this index in memory
+		}
+		x.entries[i].number = uint32(numbers.number(key))
 	}
 	if n.keys = numbers.all; len(n.keys) > n.room {
 		*n = numbering{room: 2 * len(n.keys)}

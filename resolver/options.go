@@ -46,10 +46,10 @@ type Options struct {
 
 	// Digest makes the digest of the rules while they are compiled.
 	Digest bool
-	// NoLines leaves the names of sources alone in the positions of rules that a ruleset returns, and
-	// goes by keys where it would go by lines. So the ruleset is the same wherever in their sources
-	// the rules stand, and others can be derived from it. Errors of compiling have lines, and
-	// [Compiler.Inspect] sees them.
+	// NoLines drops lines and columns from the positions of rules, which only name the source then,
+	// and sorts by key what is sorted by line otherwise. The ruleset no longer depends on where in
+	// their sources the rules stand, so that others can be derived from it. Errors of compiling still
+	// have lines, and [Compiler.Inspect] sees them.
 	NoLines bool
 	// Pause, if not nil, is called after every few hundred rules, to let others run. It is called
 	// by Compile, and by what looks at all rules of the ruleset later. It has to be safe for
@@ -60,14 +60,22 @@ type Options struct {
 	Progress func(done, of int)
 }
 
-// ValidStatus reports whether a rule may redirect with code.
-func ValidStatus(code int) bool {
-	switch code {
-	case 301, 302, 303, 307, 308:
-		return true
+// statusCodes are the statuses of redirects, and 0 for none. A record keeps the index of its status
+// in three bits.
+var statusCodes = [1 << 3]uint16{0, 301, 302, 303, 307, 308}
+
+// statusIndex returns the index of a status, 0 for what is none.
+func statusIndex(code int) byte {
+	for i, c := range statusCodes {
+		if int(c) == code {
+			return byte(i)
+		}
 	}
-	return false
+	return 0
 }
+
+// ValidStatus reports whether a rule may redirect with code.
+func ValidStatus(code int) bool { return statusIndex(code) != 0 }
 
 func statusMessage(code int) string {
 	return fmt.Sprintf("%d is not the status of a redirect; write 301, 302, 303, 307 or 308", code)

@@ -8,7 +8,9 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// QueryMode says how query parameters of several sources are combined.
+// QueryMode says how query parameters of several sources are combined. A new one needs a name in
+// queryModeNames, room in the header of a record and in the versions of package redis, which have
+// two bits for it, and a place in the messages that list all modes.
 type QueryMode uint8
 
 const (
@@ -19,8 +21,8 @@ const (
 	// QueryPreserve keeps every piece as it is written, in the order destination, embedded,
 	// request. A piece goes when a source of higher precedence has one of the same decoded name.
 	QueryPreserve
-	// QueryIgnore drops the request's query. In options it is else QueryMerge. In a rule the last
-	// query of the chain's values takes the place of those before it, and is left as it is written.
+	// QueryIgnore drops the request's query. In options, the chain's own queries are combined as by
+	// QueryMerge. In a rule, only the last of them counts, and is left as it is written.
 	QueryIgnore
 	// queryOwn is QueryIgnore of a rule.
 	queryOwn
@@ -31,6 +33,9 @@ var queryModeNames = [...]string{
 	QueryPreserve: "preserve",
 	QueryIgnore:   "ignore",
 }
+
+// QueryModeNames returns the names of the modes that a rule may say.
+func QueryModeNames() []string { return slices.Clone(queryModeNames[QueryMerge:]) }
 
 // String returns the name that configuration uses: merge, preserve or ignore, "" for QueryDefault.
 func (m QueryMode) String() string {

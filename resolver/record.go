@@ -57,17 +57,6 @@ const (
 
 func (f recordFlags) has(flag recordFlags) bool { return f&flag != 0 }
 
-var statusCodes = [8]uint16{0, 301, 302, 303, 307, 308}
-
-func statusIndex(code int) byte {
-	for i, c := range statusCodes {
-		if int(c) == code {
-			return byte(i)
-		}
-	}
-	return 0
-}
-
 // header is the first eight bytes of a record.
 type header uint64
 

@@ -126,9 +126,9 @@ func (r *Rereading) endOther(key keyOfSource, rule Rule) {
 	}
 }
 
-// Changes returns how the sources that have been read differ, also in several rules for a key. The
-// error can be ErrMostChanged, or ErrDuplicateKey alone: only compiling the rules
-// of the sources tells where the two stand.
+// Changes returns how the sources that have been read differ, also if a key has several rules. The
+// error is ErrMostChanged or ErrDuplicateKey. The latter names no rules, as only compiling the
+// sources tells where the two stand.
 func (r *Rereading) Changes() ([]RuleChange, error) {
 	r.end()
 	r.source = -1

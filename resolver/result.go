@@ -60,8 +60,8 @@ type Result struct {
 	Outcome Outcome
 	// Key is the key that matched first, in the rule's own spelling; empty where none did.
 	Key string
-	// Rule is the number of the rule whose key that is, below [Ruleset.Numbers]; it is another in
-	// every ruleset.
+	// Rule is the number of the rule whose key that is, below [Ruleset.Numbers]. It holds for this
+	// ruleset alone, and for those that share its numbers ([Ruleset.SharesNumbers]).
 	Rule int
 	// Hops is the number of internal redirects taken.
 	Hops int
@@ -88,10 +88,9 @@ func (r Result) failed(err error) Result {
 	return Result{Outcome: Failed, Key: r.Key, Rule: r.Rule, Err: err}
 }
 
-// NewRequest takes a request apart as a server has it. It takes a scheme, which is http or https,
-// the host and port of its Host header, and its raw target. ok is false when the target is no path,
-// which begins with "/". A path is all that a target can be: "//evil.test/x" never names a host
-// (R2).
+// NewRequest takes a request apart as a server has it: a scheme, http or https, the host and port
+// of its Host header, and its raw target. ok is false if the target does not begin with "/". A
+// target never names a host, not even "//evil.test/x" (R2).
 func NewRequest(scheme, host, target string) (req Request, ok bool) {
 	split, ok := weburl.SplitTarget(target)
 	return Request{Scheme: scheme, Host: host, Target: split}, ok

@@ -120,9 +120,9 @@ func (c *RuleChecker) count(rule Rule) {
 	}
 }
 
-// MayFailInChains reports whether the good rules together may be an error all the same, as chains
-// make too much of them: only compiling them tells. It is rarely so. Templates that make a path
-// much longer at each redirect are not looked at.
+// MayFailInChains reports whether the good rules may fail together, because their chains make too
+// much text. That is rare, and only compiling them tells. It does not look at templates that make a
+// path much longer at each redirect.
 func (c *RuleChecker) MayFailInChains() bool {
 	leading := c.internal
 	if c.templates == 0 {

@@ -138,9 +138,9 @@ func (rs *Ruleset) Numbered(number int) (rule Rule, ok bool) {
 	return rs.rule(s.ref()), true
 }
 
-// KeyOf returns the canonical key of the rule that has a number, or "" if none has it. It also does
-// where the rule has been removed since: the number stays that of the key. The key is in lower case
-// where the case of letters does not matter.
+// KeyOf returns the canonical key of the rule that has a number, or "" if none has it. A rule that
+// has been removed leaves its number to its key. The key is in lower case where the case of letters
+// does not matter.
 func (rs *Ruleset) KeyOf(number int) string {
 	if n := number - rs.table.slots.n; n >= len(rs.numbers.keys) {
 		return ""
@@ -159,6 +159,9 @@ func (rs *Ruleset) KeyOf(number int) string {
 func (rs *Ruleset) NumberOf(key string) (number int, ok bool) {
 	canonical := rs.opts.canonicalKey(key)
 	if IsTemplate(canonical) {
+		if i, ok := rs.templates.find(canonical); ok {
+			return rs.table.slots.n + int(rs.templates.entries[i].number), true
+		}
 		number = slices.Index(rs.numbers.keys, canonical)
 		return rs.table.slots.n + number, number >= 0
 	}
@@ -171,9 +174,9 @@ func (rs *Ruleset) SharesNumbers(other *Ruleset) bool {
 	return rs.numbers.lineage == other.numbers.lineage
 }
 
-// Differing gives the numbers that have another rule in a ruleset which shares them. They come in
-// no particular order, at the cost of what was derived in between. Rules that only lead elsewhere,
-// or stand elsewhere, may be among them.
+// Differing gives the numbers that have another rule in a ruleset which shares them, in no
+// particular order. It costs what was derived in between. Rules that only lead elsewhere, or stand
+// elsewhere, may be among them.
 func (rs *Ruleset) Differing(other *Ruleset) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for number := range rs.table.slots.differing(&other.table.slots) {

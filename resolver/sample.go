@@ -35,20 +35,20 @@ func (t *templateRule) sample() sample {
 	for _, p := range t.segments {
 		b.WriteString("/" + p.Prefix)
 		if !p.IsLiteral() {
-			b.WriteString(sampleValue(p.Slot) + p.Suffix)
+			b.WriteString(SampleValue(p.Slot) + p.Suffix)
 		}
 	}
 	return sample{b.String(), t}
 }
 
-// sampleValue stands for a value of the variable in a slot. It has a reserved character, so that it
+// SampleValue stands for a value of the variable in a slot. It has a reserved character, so that it
 // comes out of {x} in another spelling than out of {+x}.
-func sampleValue(slot int) string { return AnySegment + strconv.Itoa(slot) + ":" + AnySegment }
+func SampleValue(slot int) string { return AnySegment + strconv.Itoa(slot) + ":" + AnySegment }
 
-// sampleSpellings returns how a sample value comes out of {+x} and of {x}.
-func sampleSpellings(slot int) [2]string {
-	reserved := sampleValue(slot)
-	return [2]string{reserved, strings.Replace(reserved, ":", "%3A", 1)}
+// SampleSpellings returns how a sample value comes out of {x} and of {+x}.
+func SampleSpellings(slot int) (simple, reserved string) {
+	reserved = SampleValue(slot)
+	return strings.Replace(reserved, ":", "%3A", 1), reserved
 }
 
 // named replaces sample values in a URL by the names of their variables. A segment below the key
@@ -56,9 +56,9 @@ func sampleSpellings(slot int) [2]string {
 func (s *sample) named(url string) string {
 	if s.template != nil {
 		for slot, name := range s.template.names {
-			spellings := sampleSpellings(slot)
-			url = strings.ReplaceAll(url, spellings[0], "{+"+name+"}")
-			url = strings.ReplaceAll(url, spellings[1], "{"+name+"}")
+			simple, reserved := SampleSpellings(slot)
+			url = strings.ReplaceAll(url, simple, "{"+name+"}")
+			url = strings.ReplaceAll(url, reserved, "{+"+name+"}")
 		}
 	}
 	return strings.ReplaceAll(url, AnySegment, "…")

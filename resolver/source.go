@@ -5,9 +5,6 @@ import (
 	"maps"
 )
 
-// inlineRank is the place of rules in the precedence that belong to no source.
-const inlineRank = 0
-
 // source is where rules come from: its name in positions, and its place in the precedence.
 type source struct {
 	name string

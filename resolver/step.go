@@ -79,8 +79,8 @@ func (o *options) literalLimits() chainLimits {
 	return chainLimits{o.maxRedirects, math.MaxInt, math.MaxInt}
 }
 
-// stepper takes the steps of 3.3 from one path to the next. Compiling, serving, explaining and
-// checking share it.
+// stepper takes the steps of 3.3 from one path to the next. Chains through templates and
+// explanations share it. It finds rules by lookUp, as compiling, serving and checking do.
 type stepper struct {
 	opts      *options
 	table     *table

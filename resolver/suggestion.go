@@ -188,9 +188,8 @@ func insteadOfSlash(key string) string {
 	}
 }
 
-// regexpError says of an expression that does not parse that it is a regular expression. It does
-// where it looks like one of those that other systems have behind a variable's name, and else
-// returns nil.
+// regexpError returns the error of an expression that looks like a regular expression behind a
+// variable's name, as other systems have them. It returns nil for any other expression.
 func regexpError(expression string) error {
 	name, pattern, found := strings.Cut(strings.Trim(expression, "{}"), ":")
 	if !found || strings.Trim(pattern, "0123456789") == "" {

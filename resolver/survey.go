@@ -54,9 +54,10 @@ func (rs *Ruleset) InternalRedirects() iter.Seq[int] {
 	}
 }
 
-// Failures gives the numbers of the rules whose requests are answered with an error, as their
-// chains never end or are too long, with the error: a [*LoopError] or ErrTooManyRedirects. Those
-// with variables come last.
+// Failures gives the numbers of the rules whose requests are all answered with the same error, with
+// that error. It is a [*LoopError] or ErrTooManyRedirects, or says why a template along the chain
+// refuses what it captures: ErrUnsafePath, ErrTooLong or ErrPathTooLong. Rules with variables come
+// last; they are only asked for values that no other key takes.
 func (rs *Ruleset) Failures() iter.Seq2[int, error] {
 	return func(yield func(int, error) bool) {
 		if len(rs.chains.failures) > 0 { // else there is nothing to look for

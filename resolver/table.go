@@ -33,9 +33,9 @@ type table struct {
 // internalRef marks a ref that is an index into table.internalRules.
 const internalRef ref = 1 << 31
 
-// slot is an entry. It has 30 bits of the key's hash, whether the rule has been removed, whether
-// the key is exact, and a ref. 0 is an empty slot. The slot of a rule that has been removed stays
-// with its key, so that the number of the slot is never another key's.
+// slot is an entry: 30 bits of the key's hash, whether the rule has been removed, whether the key
+// is exact, and a ref. 0 is an empty slot. A removed rule leaves its slot to its key, so that no
+// other key ever has the slot's number.
 type slot uint64
 
 const slotSize = 8 // in bytes
@@ -136,19 +136,6 @@ func (t *table) branch() table {
 	b.arena, b.slots = t.arena.branch(), t.slots.branch()
 	b.lengths, b.depthsOf = slices.Clone(t.lengths), slices.Clone(t.depthsOf)
 	return b
-}
-
-// outcomeOf returns the value of the rule of an entry if that is gone or passes, or "".
-func (t *table) outcomeOf(at ref) string {
-	if at&internalRef != 0 {
-		return ""
-	}
-	var r record
-	r.decodeAnswer(&t.arena, t.arena.bytes(at))
-	if !r.flags.has(noDestination) || r.isFailure() || r.hops > 0 {
-		return ""
-	}
-	return r.base
 }
 
 // place returns the place of the slot of a canonical key, also where its rule has been removed. ok

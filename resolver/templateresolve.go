@@ -1,8 +1,8 @@
 package resolver
 
-// appendByTemplate resolves a request as AppendDestination does, if a template matches it better.
-// It compares it with the rule of the table that was found. There is an error, too, if the path is
-// too long for templates, or if it takes too much to see which one matches.
+// appendByTemplate resolves a request as AppendDestination does, if a template matches it better
+// than the rule of the table that was found. The result is an error if the path is too long for
+// templates, or if the search takes too many steps.
 func (rs *Ruleset) appendByTemplate(dst []byte, found literalMatch, req *Request) (
 	end []byte, result Result, ok bool,
 ) {

@@ -10,9 +10,9 @@ import (
 // maxTemplatePath is how long a path can be that begins as a template does (R9).
 const maxTemplatePath = 8 << 10
 
-// maxEffort is how many steps a search takes, and all searches of a chain together. A step is to
-// look behind a node of the tree, or to compare some text. Only templates that a path nearly
-// matches at each of thousands of segments take more.
+// maxEffort is how many steps a search may take, and all searches of a chain together. A step goes
+// behind a node of the tree, or compares some text. Only templates that a path nearly matches at
+// each of thousands of segments would take more.
 const maxEffort = 10_000
 
 // templateFound is the best match among templates. It holds nothing of the path.

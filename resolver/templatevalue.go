@@ -40,16 +40,6 @@ func newTemplateValue(r *record) (v templateValue) {
 	return v
 }
 
-// origin returns that of an absolute destination, "" for another value.
-func (v *templateValue) origin() string {
-	scheme, rest, isAbsolute := strings.Cut(v.base, "://")
-	if v.internal || !isAbsolute {
-		return ""
-	}
-	host, _ := cutBefore(rest, '/')
-	return scheme + "://" + host
-}
-
 // cutPlace cuts a text behind its first place for a capture. slot is -1 where there is none.
 func cutPlace(text string) (literal string, slot int, operator uritemplate.Operator, rest string) {
 	at := strings.IndexByte(text, placeMark)
@@ -195,20 +185,6 @@ func (v *templateValue) isTooLong(captures []string) bool {
 // in other values that is the author's affair.
 func (v *templateValue) isUnsafeText(captures int) bool {
 	return unsafePath(v.baseOf(slices.Repeat([]string{"x"}, captures)), nil)
-}
-
-// uses reports whether the value has a capture.
-func (v *templateValue) uses(slot int) bool {
-	has := func(text string) bool {
-		return hasPlace(text, byte(slot)) ||
-			hasPlace(text, byte(slot)|reservedPlace)
-	}
-	return has(v.base) || has(v.query) || has(v.fragment)
-}
-
-// hasPlace reports whether a text has a place for captures.
-func hasPlace(text string, place byte) bool {
-	return strings.Contains(text, string([]byte{placeMark, place}))
 }
 
 // baseOf returns origin and path with captures in their places.

@@ -8,8 +8,7 @@ import (
 
 // unsafePath reports whether a remaining path is what R14 refuses (4.5). Percent-decoded until
 // nothing changes, such a path holds a ".." segment, cut at "/" and "\", or a control character.
-// What is behind the end of scratch is written over; it spares an allocation where there is room
-// for path.
+// The spare capacity of scratch is overwritten; with room for path nothing is allocated.
 func unsafePath(path string, scratch []byte) bool {
 	if strings.IndexByte(path, '%') < 0 {
 		// A pathname holds neither dot segments, "\" nor control characters as such.
@@ -33,9 +32,9 @@ const noDigit = 0xFF
 // tells that text which is joined to it changes nothing that it decodes to, and makes no ".."
 // segment with it.
 //
-// A triplet is decoded as soon as its last digit is there; the octet may be the last digit of
-// another one, so that triplets that have begun are kept behind the end of scratch, of each its
-// first digit, or noDigit. Other octets need not be.
+// A triplet is decoded as soon as its last digit is there. Its octet may be a digit of another
+// triplet, so those that have begun are kept behind the end of scratch: of each its first digit, or
+// noDigit. No other octets need to be kept.
 func decodeFully(text string, scratch []byte) (isSafe, isSolid bool) {
 	begun := scratch[len(scratch):]
 	last, least := dots(0), noClimb // of the last segment, and of any in front of it

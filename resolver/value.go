@@ -157,13 +157,3 @@ func cutBefore(s string, c byte) (before, from string) {
 	}
 	return s, ""
 }
-
-// cutOrigin cuts a base into its origin, "" for that of the request, and its path.
-func cutOrigin(base string) (origin, path string) {
-	if isInternal(base) {
-		return "", base
-	}
-	_, rest, _ := strings.Cut(base, "://")
-	slash := len(base) - len(rest) + strings.IndexByte(rest, '/')
-	return base[:slash], base[slash:]
-}

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// With derives the ruleset that results from changes, the later ones after the earlier ones, and
-// tells what they change. It answers as one that is compiled of the same rules with
-// [Options.NoLines]; rs should have that option, or the first one is compiled. The error is one of
-// [Compiler.Compile]. Removing a rule that is not there changes nothing. rs stays as it is; both
-// share what does not change: a few changes cost no more than what they concern.
+// With derives the ruleset that results from changes, made in their order, and tells what they
+// change. It answers like one compiled of the same rules with [Options.NoLines]. If rs lacks that
+// option, all rules are compiled. The error is one of [Compiler.Compile]. Removing a rule that is
+// not there changes nothing. rs stays as it is, and both share what does not change: a few changes
+// cost no more than what they concern.
 func (rs *Ruleset) With(changes []RuleChange) (*Ruleset, Difference, error) {
 	d := derivation{before: rs}
 	return d.derive(changes)

@@ -31,8 +31,8 @@ type Change struct {
 	Key string
 	// Rule is the key's new rule, instead of the one that it has; nil to remove that.
 	Rule *resolver.Rule
-	// Was is the rule that is changed or removed, nil for none. Sources that compare such rules, and
-	// not all, make the edit only if each is still there so.
+	// Was is the rule that is changed or removed, nil for none. Sources that compare single rules
+	// make the edit only if each Was is unchanged.
 	Was *resolver.Rule
 }
 

@@ -92,8 +92,8 @@ func rowText(row []string, separator rune) string {
 	return strings.Join(fields, string(separator))
 }
 
-// spliceLines gives splices, which put whole lines into a content whose last line ends at last, the
-// line ends that there are, and none at the end where there is none. They are in order.
+// spliceLines gives inserted lines the file's line ending; a replaced last line stays unterminated.
+// The splices are in order, and the last line of content ends at last.
 func spliceLines(content io.ReadSeeker, last int, splices []splice) ([]splice, error) {
 	before, err := textBetween(content, max(0, last-maxText-2), last)
 	atEnd := slices.IndexFunc(splices, func(s splice) bool { return s.to == last })

@@ -13,7 +13,8 @@ type jsonPlace struct {
 	holes       []jsonHole
 	last        memberSpan
 	before      memberSpan // the member in front of the last
-	// kept is where the last member ends that is not removed, 0 for none. So many holes end there.
+	// kept is the end of the last member that is not removed, 0 for none; keptHoles, how many holes
+	// lie before it.
 	kept, keptHoles int
 }
 
@@ -35,8 +36,8 @@ func (p *Plan) planJSON(content io.Reader) (spot, error) {
 	return place, j.result()
 }
 
-// pass takes in the next member, and the change of it, nil for none. One that is removed goes with
-// what stands in front of the next.
+// pass takes in the next member, and the change of it, nil for none. A removed member is cut up to
+// the next key.
 func (p *jsonPlace) pass(member memberSpan, change *plannedChange) {
 	if len(p.holes) > p.keptHoles {
 		p.holes[len(p.holes)-1].to = member.key

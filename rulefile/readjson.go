@@ -37,8 +37,8 @@ func (o Reading) readJSON(r io.Reader, source string, add func(resolver.Rule)) e
 	return j.result()
 }
 
-// ReadExpectations reads expectations, an object from request path to destination, "pass" or
-// "error". It is [ReadJSON] with other messages.
+// ReadExpectations reads expectations, an object from request path to destination, "pass", "gone"
+// or "error". It is [ReadJSON] with other messages.
 func ReadExpectations(r io.Reader, source string, add func(resolver.Rule)) error {
 	j := jsonReader{tokens: newJSONScanner(r, source), add: add, isOfExpectations: true}
 	j.read()
@@ -213,7 +213,7 @@ func (j *jsonReader) readValue(rule *resolver.Rule) (start int) {
 	}
 	instead := `write the destination as a string, or as an object {"to": "…"}`
 	if j.isOfExpectations {
-		instead = `write a destination, "pass" or "error" as a string`
+		instead = `write a destination, "pass", "gone" or "error" as a string`
 	}
 	j.wrong(value.at, "the value of %s is %s: %s", quote(rule.Key), kindOf(value),
 		cmp.Or(j.insteadOfStatus(rule.Key, value), instead))

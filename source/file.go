@@ -41,8 +41,8 @@ type File struct {
 	// How often the file is looked at, as a duration; `off` for never. Default: `2s`.
 	Poll string `json:"poll,omitempty"`
 
-	// The path of a JSON file of expectations: an object from request path to destination, `pass` or
-	// `error`. Rules that do not meet them never serve. Default: none.
+	// The path of a JSON file of expectations: an object from request path to destination, `pass`,
+	// `gone` or `error`. Rules that do not meet them never serve. Default: none.
 	Expect string `json:"expect,omitempty"`
 
 	// A public key of minisign. The file serves only with a signature by this key, in the file of the

@@ -64,7 +64,10 @@ func (s *File) Edit(
 	if err != nil {
 		return "", err
 	}
-	w, err := s.content.planEdit(ctx, s.content.read, version, edit)
+	read := func(ctx context.Context, use func(io.Reader) error) error {
+		return s.openAt(ctx, path, use)
+	}
+	w, err := s.content.planEdit(ctx, read, version, edit)
 	if err != nil {
 		return "", err
 	}
@@ -81,7 +84,8 @@ func (s *File) Edit(
 	return newVersion, err
 }
 
-// replace replaces the file at a path with an edited copy, if it has not changed.
+// replace replaces the file at a path with an edited copy, if it has not changed and is still the
+// source's.
 func (s *File) replace(path string, old *fileState, edited string) error {
 	now, err := stateOfFile(path)
 	if err != nil {
@@ -89,6 +93,9 @@ func (s *File) replace(path string, old *fileState, edited string) error {
 	}
 	if !isUntouched(old, now) {
 		return ErrChanged
+	}
+	if target, err := filepath.EvalSymlinks(s.path); err != nil || target != path {
+		return ErrChanged // a link leads elsewhere now
 	}
 	placed, err := stateOfFile(edited)
 	if err != nil {

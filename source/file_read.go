@@ -57,7 +57,7 @@ type unsteady string
 const (
 	changedWhileRead unsteady = "it changed while it was read"
 	beingWritten     unsteady = "it is being written; it is read a second after its last change"
-	beingEdited      unsteady = "another process is editing it"
+	beingEdited      unsteady = "somebody else is editing it; try again"
 )
 
 // Error says what is going on.
@@ -76,7 +76,12 @@ var errLongRules = errors.New("it is longer than 4 GiB")
 
 // open calls use with the file. A file that changes meanwhile is an error.
 func (s *File) open(ctx context.Context, use func(io.Reader) error) error {
-	before, err := s.stat(ctx, s.path)
+	return s.openAt(ctx, s.path, use)
+}
+
+// openAt is open for the file at a path: the source's, or where a symbolic link there leads.
+func (s *File) openAt(ctx context.Context, path string, use func(io.Reader) error) error {
+	before, err := s.stat(ctx, path)
 	if err != nil {
 		return s.withPath(err)
 	}
@@ -86,13 +91,13 @@ func (s *File) open(ctx context.Context, use func(io.Reader) error) error {
 	if before.Size() > maxRules {
 		return errLongRules
 	}
-	open := func(context.Context) (*os.File, error) { return openRegular(s.path) }
+	open := func(context.Context) (*os.File, error) { return openRegular(path) }
 	file, err := callBounded(ctx, s.calls, open)
 	if err != nil {
 		return s.withPath(err)
 	}
 	defer file.Close()
-	check := func() error { return s.checkUntouched(ctx, before) }
+	check := func() error { return s.checkUntouched(ctx, path, before) }
 	bounded := newBoundedReader(ctx, s.calls, file)
 	if err := use(&steadyReader{r: bounded, check: check}); err != nil {
 		return plainly(err)
@@ -104,9 +109,9 @@ func (s *File) open(ctx context.Context, use func(io.Reader) error) error {
 	return nil
 }
 
-// checkUntouched returns an error if the file has changed.
-func (s *File) checkUntouched(ctx context.Context, before *fileState) error {
-	now, err := s.stat(ctx, s.path)
+// checkUntouched returns an error if the file at a path has changed.
+func (s *File) checkUntouched(ctx context.Context, path string, before *fileState) error {
+	now, err := s.stat(ctx, path)
 	if err != nil {
 		return s.withPath(err)
 	}

@@ -3,12 +3,14 @@
 package source
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -94,5 +96,55 @@ func TestAChangeWithSizeAndTimeRestoredIsSeenInAnOldFile(t *testing.T) {
 		must(t, os.Chtimes(s.path, before.ModTime(), before.ModTime())) // the clock may have stood still
 		after, err = stateOfFile(s.path)
 		must(t, err)
+	}
+}
+
+// erring is a context that calls a function whenever it is asked for its error.
+type erring struct {
+	context.Context
+	asked func()
+}
+
+func (e erring) Err() error {
+	e.asked()
+	return e.Context.Err()
+}
+
+func TestAnEditOfAFileThatALinkNoLongerLeadsToIsRefused(t *testing.T) {
+	const content = `{"a": "https://a.example"}`
+	for name, isWritten := range map[string]bool{"before it is read": false, "before it goes": true} {
+		t.Run(name, func(t *testing.T) {
+			directory := t.TempDir()
+			path := filepath.Join(directory, "links.json")
+			for _, name := range []string{"old.json", "new.json"} {
+				must(t, os.WriteFile(filepath.Join(directory, name), []byte(content), 0o600))
+			}
+			must(t, os.Symlink("old.json", path))
+			s := &File{Path: path}
+			must(t, s.Provision(caddy.Context{}))
+			version, err := s.Read(t.Context(), ignoreRule)
+			must(t, err)
+			deploy := sync.OnceFunc(func() {
+				must(t, os.Symlink("new.json", path+".new"))
+				must(t, os.Rename(path+".new", path))
+			})
+			s.content.expectations = func(context.Context) ([]byte, error) {
+				if !isWritten {
+					deploy()
+				}
+				return nil, nil
+			}
+			ctx := erring{t.Context(), func() {
+				if copies, _ := filepath.Glob(directory + "/.old.json.edit-*"); len(copies) > 0 {
+					deploy()
+				}
+			}}
+			edit := editOf(rulefile.Change{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/a"}})
+			_, err = s.Edit(ctx, version, edit)
+			old, _ := os.ReadFile(filepath.Join(directory, "old.json"))
+			if !errors.Is(err, ErrChanged) || string(old) != content {
+				t.Errorf("got %v, and the old file holds %s", err, old)
+			}
+		})
 	}
 }

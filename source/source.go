@@ -90,9 +90,8 @@ type Writable interface {
 	// are. Rules that cannot be written are an error of type [rulefile.Errors]; one that is
 	// [ErrNotWritable] or [ErrUnavailable] tells that none can be.
 	//
-	// Edit returns the version of the rules that are there then, which are those from before with
-	// exactly the edit's, and Remarks are theirs. Where they may differ, or it does not know the
-	// version, it returns an empty one, and is read.
+	// If the source now holds the old rules with exactly this edit, Edit returns their version and
+	// updates Remarks. Otherwise it returns "" and the source is read again.
 	Edit(ctx context.Context, version string, edit rulefile.Edit) (newVersion string, err error)
 }
 

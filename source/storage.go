@@ -40,8 +40,8 @@ type Storage struct {
 	// How often the entry is looked at, as a duration; `off` for never. Default: `5s`.
 	Poll string `json:"poll,omitempty"`
 
-	// The key of an entry of expectations: a JSON object from request path to destination, `pass` or
-	// `error`. Rules that do not meet them never serve. Default: none.
+	// The key of an entry of expectations: a JSON object from request path to destination, `pass`,
+	// `gone` or `error`. Rules that do not meet them never serve. Default: none.
 	Expect string `json:"expect,omitempty"`
 
 	// A public key of minisign. The entry serves only with a signature by this key, in the entry of

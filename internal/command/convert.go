@@ -15,6 +15,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/migrate/formats"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
 )
@@ -85,8 +86,8 @@ func (c *converting) addDefaultFlags(cmd *cobra.Command) {
 		"Query mode of rules without one: "+rulefile.QueryModes)
 	_ = cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions([]cobra.Completion{
 		"301", "302", "303", "307", "308"}, cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("query", cobra.FixedCompletions([]cobra.Completion{
-		"merge", "preserve", "ignore"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("query", cobra.FixedCompletions(
+		resolver.QueryModeNames(), cobra.ShellCompDirectiveNoFileComp))
 }
 
 func (c *converting) run(cmd *cobra.Command, args []string) error {

@@ -1,14 +1,17 @@
 package command
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -118,36 +121,67 @@ func (a *adding) run(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("key and destination are exchanged; write: caddy shortlink add %s %s",
 			meant.Key, meant.Value)
 	}
+	if len(args) == 2 && a.rule.Key == "" {
+		return errors.New("the key is empty; \"/\" itself cannot be a shortlink")
+	}
 	r, err := a.online.find()
 	if err != nil {
 		return err
 	}
-	if len(args) == 2 {
-		if err := a.takeOverNote(r); err != nil {
-			return err
-		}
-		return a.put(cmd, r, a.digest)
-	}
-	return a.putShort(cmd, r)
+	return a.add(cmd, r)
 }
 
-// takeOverNote copies the note of the key's present rule, unless another one is given.
-func (a *adding) takeOverNote(r *remote) error {
-	if !a.keepsNote || a.isNew || a.rule.Key == "" {
-		return nil
+// While other edits come in between, a rule is added again after random pauses.
+const (
+	addTime      = 15 * time.Second
+	longestPause = 50 * time.Millisecond
+)
+
+// add completes the rule and sets it.
+func (a *adding) add(cmd *cobra.Command, r *remote) error {
+	asked, before := a.rule, ""
+	for end := time.Now().Add(addTime); ; time.Sleep(rand.N(longestPause)) {
+		a.rule = asked
+		digest, there, err := a.lookUp(r)
+		if err != nil {
+			return err
+		}
+		if there != nil && a.keepsNote {
+			if asked.Key == "" && asked.IsPlain() {
+				a.rule = *there
+				return a.tell(cmd.OutOrStdout(), nil, false)
+			}
+			a.rule.Note = there.Note
+		}
+		if asked.Key != "" && digest == before {
+			digest = "" // the same rules serve: the source holds others, which the edit may mend
+		}
+		err = a.put(cmd, r, cmp.Or(a.digest, digest))
+		if asked.Key == "" {
+			err = withoutKey(err, a.rule.Key)
+		}
+		mayBeTriedAgain := a.digest == "" && time.Now().Before(end)
+		if !mayBeTriedAgain || !hasStatus(err, http.StatusPreconditionFailed) {
+			return err
+		}
+		before = digest
 	}
-	there, _, err := r.rule(a.rule.Key)
-	if there != nil {
-		a.rule.Note = there.Note
+}
+
+// lookUp returns the rule that is there, and the digest of the rules that were looked at. Without a
+// key it chooses one. Where nothing depends on what is there, it asks for nothing.
+func (a *adding) lookUp(r *remote) (digest string, there *resolver.Rule, err error) {
+	switch {
+	case a.rule.Key == "":
+		return a.chooseKey(r)
+	case a.keepsNote && !a.isNew:
+		there, digest, err = r.rule(a.rule.Key)
 	}
-	return err
+	return digest, there, err
 }
 
 // put sets the rule, and prints it.
 func (a *adding) put(cmd *cobra.Command, r *remote, digest string) error {
-	if a.rule.Key == "" {
-		return errors.New("the key is empty; \"/\" itself cannot be a shortlink")
-	}
 	path, err := r.rulePath(a.rule.Key)
 	if err != nil {
 		return err
@@ -204,34 +238,6 @@ func (a *adding) tell(w io.Writer, was *resolver.Rule, created bool) error {
 	}
 	_, err := fmt.Fprintln(w, a.ruleLine(a.rule))
 	return err
-}
-
-// putShort sets the rule of a key that is made from its URL.
-func (a *adding) putShort(cmd *cobra.Command, r *remote) error {
-	const tries = 10
-	asked := a.rule
-	for try := 1; ; try++ {
-		a.rule = asked
-		digest, there, err := a.chooseKey(r)
-		if err != nil {
-			return err
-		}
-		if there != nil && a.keepsNote {
-			if asked.IsPlain() {
-				a.rule = *there
-				return a.tell(cmd.OutOrStdout(), nil, false)
-			}
-			a.rule.Note = there.Note
-		}
-		if a.digest != "" {
-			digest = a.digest
-		}
-		err = withoutKey(a.put(cmd, r, digest), a.rule.Key)
-		if a.digest != "" || try == tries || !hasStatus(err, http.StatusPreconditionFailed) {
-			return err
-		}
-		// Another edit came first, perhaps with the same key.
-	}
 }
 
 // withoutKey returns the endpoint's error without the key, which the user has not written.

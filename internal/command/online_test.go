@@ -1,6 +1,10 @@
 package command_test
 
 import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -177,6 +181,37 @@ func TestAddKeepsTheNoteThatARuleHas(t *testing.T) {
 	const tooLong = `key "a": note: it has 501 bytes, and may have 500; shorten it`
 	s.Says(t, "Error: "+path+": "+tooLong+"\n", 1,
 		"add", "a", "/b", "--note", strings.Repeat("n", 501))
+}
+
+func TestAddKeepsANoteThatComesBetween(t *testing.T) {
+	s, _, _ := testcaddy.Editable(t, "links.json", `{"docs": "https://old.example"}`)
+	const others = 12
+	edits := 0
+	admin := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = "http", s.Admin, s.Admin
+		r.Out.Header.Del("Origin") // which names the proxy
+		if r.In.Method == http.MethodPut && edits < others {
+			edits++
+			s.Put(t, "docs", fmt.Sprintf(`{"to": "https://old.example", "note": "of edit %d"}`, edits))
+		}
+	}}
+	between := httptest.NewServer(admin)
+	defer between.Close()
+	got, exit := testcaddy.Run([]string{"shortlink", "add", "docs", "https://docs.example",
+		"--address", between.Listener.Addr().String()}, "")
+	want := replacedNote + "docs https://old.example # of edit 12\n" +
+		"docs https://docs.example # of edit 12\n"
+	if got != want || exit != 0 {
+		t.Errorf("it says %q, %d; want %q", got, exit, want)
+	}
+	s.Says(t, "docs https://docs.example # of edit 12\n", 0, "list", "docs")
+}
+
+func TestAddMendsARuleThatIsRejected(t *testing.T) {
+	s, path, _ := testcaddy.Editable(t, "links.json", `{"docs": "https://old.example"}`)
+	testcaddy.Write(t, path, `{"docs": "nowhere"}`)
+	s.Says(t, replacedNote+"docs nowhere\ndocs https://docs.example\n", 0,
+		"add", "docs", "https://docs.example")
 }
 
 func TestWhatARunningCaddyRefusesIsSaid(t *testing.T) {

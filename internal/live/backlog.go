@@ -21,9 +21,8 @@ type backlog struct {
 
 // pending is what is still to be read of a source.
 type pending struct {
-	isStale bool // perhaps only because the source can be read again
-	// isWhole: all of it has to be read. isCompared: it had to be when the comparison that now runs
-	// began.
+	isStale bool // read it with the next load
+	// isWhole: read all of it. isCompared: it was whole when the running comparison began.
 	isWhole, isCompared bool
 	// keys are the keys to read, of a [source.Changing].
 	keys map[string]struct{}
@@ -39,11 +38,11 @@ const maxKeys = 100_000
 
 // pendingKeys returns a pending read of keys that may have changed.
 func pendingKeys(keys ...string) pending {
-	u := pending{isStale: true, keys: make(map[string]struct{}, len(keys))}
+	p := pending{isStale: true, keys: make(map[string]struct{}, len(keys))}
 	for _, key := range keys {
-		u.keys[key] = struct{}{}
+		p.keys[key] = struct{}{}
 	}
-	return u
+	return p
 }
 
 func (p *pending) merge(more pending) {

@@ -123,7 +123,7 @@ func (l *loading) makeChanges() error {
 	return l.next.change(l.next.changes, nil)
 }
 
-// change makes changes, behind which the readers of some sources warn of something else.
+// change applies changes. read has the new reader warnings of sources that were read as a whole.
 func (c *candidate) change(
 	changes []resolver.RuleChange, read map[int][]lint.Warning,
 ) error {
@@ -223,7 +223,7 @@ func (l *loading) readKeys() error {
 }
 
 // read returns the changes of the pending keys of the n-th source.
-func (u *pending) read(
+func (p *pending) read(
 	ctx context.Context, from source.Changing, n int,
 ) (changes []resolver.RuleChange, err error) {
 	set := func(rule resolver.Rule) {
@@ -232,7 +232,7 @@ func (u *pending) read(
 	remove := func(key string) {
 		changes = append(changes, resolver.RuleChange{Source: n, Key: key})
 	}
-	err = from.ReadKeys(ctx, slices.Sorted(maps.Keys(u.keys)), set, remove)
+	err = from.ReadKeys(ctx, slices.Sorted(maps.Keys(p.keys)), set, remove)
 	return changes, err
 }
 

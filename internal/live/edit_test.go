@@ -313,6 +313,25 @@ func TestAnEditOfASourceThatIsGoneIsTriedWithoutHarm(t *testing.T) {
 	})
 }
 
+func TestAnEditThatIsWrongIsToldSoWhileAnotherSourceIsOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, other := new(rewritingSource), &gone{}
+		s.set("a", one)
+		rs, _ := serve(t, Config{
+			Sources: []source.Source{s, other},
+			Expect:  source.Expectations{"/a": one},
+		})
+		other.reach.Fail(errors.New("the disk is gone"))
+		for value, want := range map[string]string{two: "expect /a ", "bad": "bad"} {
+			err := rs.apply(t.Context(), "a", value)
+			if reasonOf(err) != Invalid || !strings.Contains(err.Error(), want) ||
+				strings.Contains(err.Error(), "cannot be read") {
+				t.Errorf("%s: got %v", value, err)
+			}
+		}
+	})
+}
+
 // gone is a source that can be out.
 type gone struct {
 	plainSource

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -19,7 +20,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// editing is an attempt to make an edit, while nobody else loads rules, or none: loads have that.
+// editing is one attempt to make an edit, under shared.loading. Loads without an edit have an empty
+// one.
 type editing struct {
 	*Edit
 	rs    *Ruleset
@@ -115,8 +117,8 @@ const (
 var errContested = refuse(Unavailable, "others have changed the source at each "+
 	"try for %s, and nothing has been written; try again", editTime)
 
-// errReadAnew is the answer to an edit of rules with a digest that what serves has still, and the
-// sources no more.
+// errReadAnew: the rules that serve have the digest that the client named, but the source has
+// changed since they were read.
 var errReadAnew = refuse(Changed,
 	"the rules have changed, and their sources are read anew; try again")
 
@@ -183,15 +185,15 @@ func (e *editing) derive(work []pending) (*candidate, error) {
 	return l.derive(work)
 }
 
-// write writes the edit to its source. It reports whether the candidate is what the sources hold
-// then, or else that is to be read.
+// write writes the edit to its source. It reports whether the source now holds exactly the
+// candidate; if not, it must be read again.
 func (e *editing) write(next *candidate) (isRead bool, err error) {
 	edit := e.inFile()
 	edit.IsLast = !hasRulesOf(next.Ruleset, e.at)
 	version, err := e.into.Edit(e.ctx, next.versions[e.at], edit)
 	switch {
 	case errors.Is(err, source.ErrBeingWritten):
-		return false, source.ErrChanged
+		return false, fmt.Errorf("source %s: %w", e.into, err)
 	case err != nil:
 		return false, err
 	}
@@ -216,11 +218,10 @@ func (e *editing) validate(next *candidate, wrong error) error {
 	if wrong != nil && e.rs.Context.Err() != nil {
 		return ErrUnloaded
 	}
-	if wrong != nil && e.rs.hasOutage() {
-		return refuse(Unavailable, "the rules cannot be read: %w",
-			printable.Shorten(wrong))
-	}
-	if _, isUnreadable := errors.AsType[readError](wrong); isUnreadable {
+	if unread, is := errors.AsType[readError](wrong); is {
+		if source.OutageOf(unread.from) != nil {
+			return refuse(Unavailable, "the rules cannot be read: %w", printable.Shorten(wrong))
+		}
 		return refuse(Invalid, "%w", printable.Shorten(wrong))
 	}
 	if inPlace := e.inPlace(); inPlace != nil {
@@ -277,9 +278,8 @@ func (e *editing) inPlaceOf(k *keyEdit) error {
 	return nil
 }
 
-// refused reads what a refused edit has seen of the sources, if that is not what serves: whoever
-// looks for changes would take it for known. It returns the refusal, or why the edit is not
-// confirmed.
+// refused returns the refusal, or why the edit is not confirmed. A refused edit may have read a
+// newer version of a source. Pollers now consider it seen, so refused loads it.
 func (e *editing) refused(err error) error {
 	if refusal, is := errors.AsType[*unconfirmed](err); is {
 		e.rs.loadStale()

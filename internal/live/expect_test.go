@@ -79,7 +79,7 @@ func TestAFileOfExpectationsThatIsNoneIsAnErrorThatSaysWhy(t *testing.T) {
 			"1:2: expect a: the first word must be the path of a request; write /a"},
 		"no word that is known": {`{"/a": "200"}`, `1:2: expect /a: `},
 		"no text": {`{"/a": 200}`,
-			`1:8: the value of "/a" is 200: write a destination, "pass" or "error"`},
+			`1:8: the value of "/a" is 200: write a destination, "pass", "gone" or "error" as a string`},
 		"an array": {`[]`, "1:1: expectations are an object from request path to destination, " +
 			"pass, gone or error, not an array"},
 		"more than an object": {`{} x`, "1:4: "},

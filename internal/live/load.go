@@ -356,15 +356,15 @@ func (rs *Ruleset) newWarnings(
 }
 
 // replace stores what serves from now on, and moves the hits of rules whose numbers change.
-func (l *shared) replace(old, next *Loaded) {
-	next.counted = l.totals.hits.Next(old.counted, next.Ruleset)
+func (s *shared) replace(old, next *Loaded) {
+	next.counted = s.totals.hits.Next(old.counted, next.Ruleset)
 	next.Reverse = old.Reverse.Follow(next.Ruleset)
-	l.serving.Store(next)
-	l.finder.Follow(next.Ruleset)
+	s.serving.Store(next)
+	s.finder.Follow(next.Ruleset)
 	if next.counted == old.counted {
 		return
 	}
-	l.totals.hits.Retire(old.counted, pace.New().Pause)
+	s.totals.hits.Retire(old.counted, pace.New().Pause)
 }
 
 // sourcesAt returns the sources at some indexes.

@@ -217,7 +217,8 @@ func TestAColdStartServesWhatItCanAndNamesTheRest(t *testing.T) {
 	dir := t.TempDir()
 	links, log := filepath.Join(dir, "links.json"), filepath.Join(dir, "caddy.log")
 	testcaddy.Write(t, links, "{\"a\": \"https://a.example\",\n\"j\": \"/j/x\", \"ping\": \"/pong\", "+
-		"\"pong\": \"/ping\",\n\"long\": \"/b\", \"b\": \"/a\", \"x/\": \"https://x.example\"}")
+		"\"pong\": \"/ping\",\n\"long\": \"/b\", \"b\": \"/a\", \"x/\": \"https://x.example\",\n"+
+		"\"up\": \"/t/..%2Fx\", \"t/{x}\": \"https://t.example/{x}\"}")
 	s := testcaddy.Administer(t, testcaddy.LogTo(log),
 		"shortlink {\n from file "+links+"\n max_redirects 1\n name links\n }")
 	if got := s.Get(t, "/a/b").Location(); got != "302 https://a.example/b" {
@@ -228,6 +229,7 @@ func TestAColdStartServesWhatItCanAndNamesTheRest(t *testing.T) {
 		{"loop", "ping", ":2:14", "loop ping -> pong -> ping: "},
 		{"loop", "pong", ":2:31", "loop ping -> pong -> ping: "},
 		{"too many redirects", "long", ":3:1", "the chain takes more than 1 "},
+		{"unsafe path", "up", ":4:1", "the chain comes to a path with an encoded "},
 	}
 	var answer struct {
 		Broken []struct{ Kind, Key, Position, Reason string }
@@ -237,7 +239,7 @@ func TestAColdStartServesWhatItCanAndNamesTheRest(t *testing.T) {
 	status, exit := s.Command("status")
 	if exit != 1 || !strings.Contains(status, "  loaded at ") ||
 		!strings.Contains(status,
-			"\n  answered with an error: 4 rules\n    loop: "+links+":2:1: key \"j\": loop: ") {
+			"\n  answered with an error: 5 rules\n    loop: "+links+":2:1: key \"j\": loop: ") {
 		t.Errorf("the status is %s, %d", status, exit)
 	}
 	content, err := os.ReadFile(log)
@@ -266,7 +268,7 @@ func TestAColdStartServesWhatItCanAndNamesTheRest(t *testing.T) {
 		strings.Count(string(content), `"level":"warn"`) != 1 {
 		t.Errorf("the log is %s", content)
 	}
-	if got := s.Scrape(t)[`caddy_shortlink_broken_rules{name="links"}`]; got != "4" {
+	if got := s.Scrape(t)[`caddy_shortlink_broken_rules{name="links"}`]; got != "5" {
 		t.Errorf("the gauge is %s", got)
 	}
 	testcaddy.Write(t, links, `{"a": "https://a.example"}`)

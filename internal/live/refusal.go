@@ -65,7 +65,7 @@ func refusalOf(err error) (refusal error, isKnown bool) {
 		return &Refusal{NoRule, err}, true
 	case errors.Is(err, source.ErrNotWritable):
 		return &Refusal{NotEditable, err}, true
-	case errors.Is(err, source.ErrUnavailable):
+	case errors.Is(err, source.ErrUnavailable), errors.Is(err, source.ErrBeingWritten):
 		return &Refusal{Unavailable, err}, true
 	}
 	if _, is := errors.AsType[rulefile.Errors](err); is {

@@ -90,7 +90,7 @@ func (r *reporter) reportBroken(broken brokenRules) {
 	for _, err := range broken.first {
 		r.logger.Error(err.Message, append([]zap.Field{
 			zap.String("name", r.of.Name),
-			zap.String("kind", string(kindOfBroken(err))),
+			zap.String("kind", string(lint.FailureKind(err.Kind))),
 			zap.String("key", err.Key),
 		}, r.positionFields(err.Position)...)...)
 	}
@@ -218,14 +218,6 @@ func (b brokenRules) more() int { return b.count - len(b.first) }
 
 // CheckNamesAll says how to list all of them.
 const CheckNamesAll = "caddy shortlink check --format json names all of them"
-
-// kindOfBroken returns the kind of a rule's error.
-func kindOfBroken(err *resolver.RuleError) lint.Kind {
-	if errors.Is(err, resolver.ErrLoop) {
-		return lint.WarnLoop
-	}
-	return lint.WarnTooManyRedirects
-}
 
 // warn logs warnings for authors of rules, at most namedWarnings.
 func (r *reporter) warn(serving *Loaded, warnings []lint.Warning) {

@@ -124,38 +124,38 @@ func failedLoad(err error, before ...*lastLoad) *lastLoad {
 // newShared returns the shared state of the first rules of a handler with this public name.
 func newShared(name string, first *Loaded, last *lastLoad) (*shared, error) {
 	value, _, err := totalsByName.LoadOrNew(name, func() (caddy.Destructor, error) {
-		return newTally(name), nil
+		return newTotals(name), nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	l := &shared{
+	s := &shared{
 		following: make(turn, 1), loading: make(turn, 1), locating: make(turn, 1),
 		totals: value.(*totals), finder: find.New(pace.New().Pause),
 	}
 	for range first.versions {
-		l.copies = append(l.copies, &storedCopy{due: make(chan struct{}, 1), storing: make(turn, 1)})
+		s.copies = append(s.copies, &storedCopy{due: make(chan struct{}, 1), storing: make(turn, 1)})
 	}
-	first.counted = l.totals.hits.Begin(first.Ruleset)
-	l.serving.Store(first)
-	l.last.Store(last)
+	first.counted = s.totals.hits.Begin(first.Ruleset)
+	s.serving.Store(first)
+	s.last.Store(last)
 	if last.err != nil {
 		for i := range first.versions {
-			l.backlog.add(i, pending{isStale: true, isWhole: true})
+			s.backlog.add(i, pending{isStale: true, isWhole: true})
 		}
 	}
-	return l, nil
+	return s, nil
 }
 
 // Destruct passes the hits to the other handlers of the name, or stores them if this was the last
 // one, and stores the remaining copies.
-func (l *shared) Destruct() error {
-	if last := l.handler.Load(); last != nil {
+func (s *shared) Destruct() error {
+	if last := s.handler.Load(); last != nil {
 		defer last.storeLastCopies()
 	}
-	last, err := totalsByName.Delete(l.totals.name)
+	last, err := totalsByName.Delete(s.totals.name)
 	if !last {
-		l.totals.hits.Retire(l.serving.Load().counted, nil)
+		s.totals.hits.Retire(s.serving.Load().counted, nil)
 	}
 	return err
 }

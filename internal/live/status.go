@@ -149,7 +149,7 @@ func (rs *Ruleset) Status() Status {
 	}
 	for _, err := range rs.brokenIn(serving).first {
 		status.Broken = append(status.Broken,
-			BrokenRule{kindOfBroken(err), err.Position.String(), err.Key, err.Message})
+			BrokenRule{lint.FailureKind(err.Kind), err.Position.String(), err.Key, err.Message})
 	}
 	for _, from := range rs.Sources {
 		status.Sources = append(status.Sources, statusOfSource(from, rs.shared.totals))
@@ -182,7 +182,7 @@ func UniqueNames(public []string) (unique []string, count map[string]int) {
 }
 
 // IsAtFault reports whether something is wrong with a handler that somebody has to mend.
-func (h Status) IsAtFault() bool {
-	isOut := func(s SourceStatus) bool { return s.Outage != nil }
-	return h.LastLoad.Error != "" || h.BrokenRules > 0 || slices.ContainsFunc(h.Sources, isOut)
+func (s Status) IsAtFault() bool {
+	isOut := func(from SourceStatus) bool { return from.Outage != nil }
+	return s.LastLoad.Error != "" || s.BrokenRules > 0 || slices.ContainsFunc(s.Sources, isOut)
 }

@@ -30,7 +30,7 @@ type totals struct {
 // reloadLabels are the source of a load, and its result.
 type reloadLabels struct{ source, result string }
 
-func newTally(name string) *totals {
+func newTotals(name string) *totals {
 	counters := hits.NewCounters(time.Now())
 	return &totals{
 		name: name, hits: counters, keeper: hits.NewKeeper(name, counters),

@@ -86,7 +86,8 @@ func (l *leads) lead(w way) Lead {
 	} else {
 		destination, _ = l.follow(w.path)
 	}
-	return Lead{w.shown, rule, named(destination, rule.Key)}
+	sample := l.ruleset.SampleOf(w.number)
+	return Lead{w.shown, rule, sample.Named(destination)}
 }
 
 // follow returns where a request for a path leads.
@@ -187,17 +188,6 @@ func (l *leads) isMeant(destination string) bool {
 	}
 	return bytes.Equal(path, l.path) && search == l.search &&
 		(l.fragment == "" || fragment == l.fragment)
-}
-
-// named puts expressions in the places of sample values that the variables of a key had.
-func named(destination, key string) string {
-	for slot, name := range namesOf(key) {
-		name = strings.TrimPrefix(name, "+")
-		simple, reserved := sampleSpellings(slot)
-		destination = strings.ReplaceAll(destination, simple, "{"+name+"}")
-		destination = strings.ReplaceAll(destination, reserved, "{+"+name+"}")
-	}
-	return destination
 }
 
 // namesOf returns the names of a key's variables, with a "+" in front where they span segments.

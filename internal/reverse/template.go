@@ -1,7 +1,6 @@
 package reverse
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -36,11 +35,10 @@ const (
 // values are those of the variables of a key.
 type values [pattern.MaxSegments]string
 
-// samples are values that no key has: they have U+FFFF, which is no character. Their reserved
-// character comes out of {x} in another spelling than out of {+x}.
+// samples are values that no key has.
 var samples = func() (v values) {
 	for slot := range v {
-		v[slot] = fmt.Sprintf("%%EF%%BF%%BF%d:%%EF%%BF%%BF", slot)
+		v[slot] = resolver.SampleValue(slot)
 	}
 	return v
 }()
@@ -50,17 +48,12 @@ var variables = func() *strings.Replacer {
 	var pairs []string
 	for slot := range samples {
 		n := strconv.Itoa(slot + 1)
-		simple, reserved := sampleSpellings(slot)
+		simple, reserved := resolver.SampleSpellings(slot)
 		one, several := variable(single, slot), variable(spanning, slot)
 		pairs = append(pairs, "{"+n+"}", one, "{+"+n+"}", several, simple, one, reserved, several)
 	}
 	return strings.NewReplacer(pairs...)
 }()
-
-// sampleSpellings returns how a sample comes out of {x} and of {+x}.
-func sampleSpellings(slot int) (simple, reserved string) {
-	return strings.Replace(samples[slot], ":", "%3A", 1), samples[slot]
-}
 
 func variable(kind byte, slot int) string { return string([]byte{kind, '0' + byte(slot)}) }
 

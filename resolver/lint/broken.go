@@ -8,10 +8,10 @@ import (
 )
 
 // Broken returns the rules of a ruleset that break keys which the rulesets before do not break.
-// Requests for a broken key are answered with an error, as its chain never ends or is too long.
-// count is how many such rules there are, whatever options the rulesets have; first are the first
-// of them by position, with the reason and what to write instead. The kind of each is a
-// [*resolver.LoopError] or [resolver.ErrTooManyRedirects]. most limits how many are named.
+// Requests for a broken key are answered with an error, whatever they ask for. count is how many
+// such rules there are, whatever options the rulesets have. first are the first of them by
+// position, with the messages of their warnings; the kind of each is the error that
+// [resolver.Ruleset.Failures] gives. most limits how many are named.
 func Broken(
 	rs *resolver.Ruleset, before []*resolver.Ruleset, most int,
 ) (count int, first []*resolver.RuleError) {
@@ -33,11 +33,10 @@ func Broken(
 			rules = rules[:min(len(rules), most)]
 		}
 	}
-	options := rs.Options()
 	for _, this := range rules {
 		first = append(first, &resolver.RuleError{
 			Kind: this.failure, Position: this.Position, Key: this.Key,
-			Message: this.message(rs, &options),
+			Message: failureMessage(rs, this.Rule, this.failure),
 		})
 	}
 	return count, first
@@ -74,21 +73,4 @@ type failingRule struct {
 // compare puts rules in the order of their places.
 func (r failingRule) compare(other failingRule) int {
 	return cmp.Or(r.Position.Compare(other.Position), cmp.Compare(r.Key, other.Key))
-}
-
-// message says the same as the warning of the rule. A loop has one warning for all of its keys.
-func (r failingRule) message(rs *resolver.Ruleset, options *resolver.Options) string {
-	if resolver.IsTemplate(r.Key) {
-		_, message := templateFailure(r.failure, options)
-		return message
-	}
-	if r.failure == resolver.ErrTooManyRedirects {
-		return tooManyMessage(options)
-	}
-	loop, is := r.failure.(*resolver.LoopError)
-	if !is {
-		return r.failure.Error()
-	}
-	next, _, _ := rs.Match(pathOf(r.Value))
-	return loopMessage(loop, r.Rule, next.Remaining)
 }

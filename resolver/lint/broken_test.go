@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -17,25 +16,27 @@ func TestWhatIsBrokenIsSaidWithTheReasonAndWhatToWrite(t *testing.T) {
 		{Key: "in", Value: "/ping"},
 		{Key: "long", Value: "/short"}, {Key: "short", Value: "/page"},
 		{Key: "t/{x}", Value: "/t/{x}"},
+		{Key: "unsafe", Value: "/gh/..%2Fx"}, {Key: "gh/{x}", Value: "https://github.com/{x}"},
 		{Key: "good", Value: "https://example.com"},
 	}
 	one := 1
 	after := mustCompile(t, rules, resolver.Options{MaxRedirects: &one})
 	count, first := Broken(after, nil, 10)
 	want := map[string]string{
-		"Docs":  "mark the rule exact, so that it takes /Docs alone",
-		"ping":  "loop ping -> pong -> ping: ",
-		"pong":  "loop ping -> pong -> ping: ",
-		"in":    "leads into the loop ping -> pong -> ping",
-		"long":  "the chain takes more than 1 ",
-		"t/{x}": "loop t/{x} -> t/{x} for every value",
+		"Docs":   "mark the rule exact, so that it takes /Docs alone",
+		"ping":   "loop ping -> pong -> ping: ",
+		"pong":   "loop ping -> pong -> ping: ",
+		"in":     "leads into the loop ping -> pong -> ping",
+		"long":   "the chain takes more than 1 ",
+		"t/{x}":  "loop t/{x} -> t/{x} for every value",
+		"unsafe": "remove that, or change the rule's destination",
 	}
 	if count != len(want) || len(first) != len(want) {
 		t.Errorf("%d are broken: %v", count, first)
 	}
 	for _, err := range first {
 		if !strings.Contains(err.Message, want[err.Key]) ||
-			errors.Is(err, resolver.ErrLoop) == (err.Key == "long") {
+			(FailureKind(err.Kind) == WarnLoop) == (err.Key == "long" || err.Key == "unsafe") {
 			t.Errorf("got %v, want %s", err, want[err.Key])
 		}
 	}

@@ -3,7 +3,6 @@ package lint
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -80,7 +79,7 @@ func (c *chainWarnings) look(place int, this *internalRule) {
 // that leads into it.
 func (c *chainWarnings) lookAtFailure(place int, this *internalRule) {
 	failure := c.failures[this.number]
-	w := about(this.rule, WarnTooManyRedirects, tooManyMessage(&c.options))
+	w := about(this.rule, FailureKind(failure), failureMessage(c.Ruleset, this.rule, failure))
 	if loop, is := failure.(*resolver.LoopError); is {
 		if slices.Contains(loop.Cycle, this.rule.Key) {
 			if c.reported[loop.Cycle[0]] {
@@ -88,58 +87,9 @@ func (c *chainWarnings) lookAtFailure(place int, this *internalRule) {
 			}
 			c.reported[loop.Cycle[0]] = true
 		}
-		w.Kind, w.Cycle = WarnLoop, loop.Cycle
-		w.Message = loopMessage(loop, this.rule, this.next.Remaining)
-	} else if failure != resolver.ErrTooManyRedirects {
-		return
+		w.Cycle = loop.Cycle
 	}
 	c.warn(place, this, w)
-}
-
-// loopMessage says what becomes of a rule that leads into a loop, or is in it. remaining is what
-// remains of its value's path behind the key that it matches.
-func loopMessage(loop *resolver.LoopError, rule resolver.Rule, remaining string) string {
-	switch {
-	case !slices.Contains(loop.Cycle, rule.Key):
-		return "the rule leads into the loop " + loop.Path() + ", so its requests are " +
-			"answered with an error; break the loop"
-	case len(loop.Cycle) == 1:
-		return selfLoopMessage(rule, remaining)
-	}
-	return "loop " + loop.Path() + ": its requests are answered with an error; change the " +
-		"destination of one of the rules"
-}
-
-// selfLoopMessage explains the most natural migration rule that the draft never resolves (R18).
-func selfLoopMessage(rule resolver.Rule, remaining string) string {
-	message := "loop: " + quote(rule.Value) + " lies at or below the key: the rule redirects to " +
-		"itself forever, so its requests are answered with an error; "
-	if remaining == "" || remaining == "/" { // an exact key has these paths, too
-		return message + "change its destination, or remove it"
-	}
-	return message + "mark the rule exact, so that it takes /" + rule.Key +
-		" alone, or lead it to a path outside of /" + rule.Key
-}
-
-func tooManyMessage(options *resolver.Options) string {
-	return "the chain takes more than " + internalRedirects(mostRedirects(options)) +
-		", so its requests are answered with an error; lead the rule to the chain's end"
-}
-
-// mostRedirects is how many internal redirects pass.
-func mostRedirects(options *resolver.Options) int {
-	if options.MaxRedirects != nil {
-		return *options.MaxRedirects
-	}
-	return resolver.MaxRedirects
-}
-
-// internalRedirects returns a number of them in words.
-func internalRedirects(n int) string {
-	if n == 1 {
-		return "1 internal redirect"
-	}
-	return strconv.Itoa(n) + " internal redirects"
 }
 
 // doubleSlashMessage says that a value's trailing slash stays in front of the path that is appended
@@ -199,24 +149,9 @@ func (s *survey) addTemplateFailures(list *List, isMeant func(number int) bool) 
 	for number := range s.Failures() {
 		this := s.sourced(number)
 		if resolver.IsTemplate(this.rule.Key) && isMeant(number) {
-			kind, message := templateFailure(s.failures[number], &s.options)
-			list.add(ofChains, this.source, about(this.rule, kind, message))
+			failure := s.failures[number]
+			message := failureMessage(s.Ruleset, this.rule, failure)
+			list.add(ofChains, this.source, about(this.rule, FailureKind(failure), message))
 		}
 	}
-}
-
-// templateFailure says what becomes of a rule with variables whose chain does not arrive.
-func templateFailure(failure error, options *resolver.Options) (Kind, string) {
-	const forAll = "for every value that no other key takes: its requests are answered with an " +
-		"error; change its destination"
-	if loop, is := failure.(*resolver.LoopError); is {
-		return WarnLoop, "loop " + loop.Path() + " " + forAll
-	}
-	if failure == resolver.ErrPathTooLong {
-		return WarnTooManyRedirects, "the chain comes to a path of more than 8 KiB that begins as a " +
-			"template does, " + forAll
-	}
-	most := min(mostRedirects(options), resolver.MaxTemplateRedirects)
-	return WarnTooManyRedirects, "the chain never ends, or takes more than " +
-		internalRedirects(most) + ", " + forAll
 }

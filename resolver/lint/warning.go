@@ -14,6 +14,10 @@ const (
 	WarnLoop Kind = "loop"
 	// WarnTooManyRedirects: the chain is longer than the limit (R9).
 	WarnTooManyRedirects Kind = "too many redirects"
+	// WarnUnsafePath: a template along the chain captures what no request may have there (R14).
+	WarnUnsafePath Kind = "unsafe path"
+	// WarnTooLong: the chain comes to a path or a destination that is too long (R9, R10).
+	WarnTooLong Kind = "too long"
 	// WarnMeetsKey: an internal destination that ends unmatched is matched by another key when the
 	// client follows it (R18).
 	WarnMeetsKey Kind = "meets another key"
@@ -97,4 +101,10 @@ func (w Warning) String() string {
 }
 
 // IsBroken reports whether the warning is of a rule whose requests are answered with an error.
-func (w Warning) IsBroken() bool { return w.Kind == WarnLoop || w.Kind == WarnTooManyRedirects }
+func (w Warning) IsBroken() bool {
+	switch w.Kind {
+	case WarnLoop, WarnTooManyRedirects, WarnUnsafePath, WarnTooLong:
+		return true
+	}
+	return false
+}

@@ -154,14 +154,32 @@ func TestEveryKindOfWarningSaysWhatHappensAndWhatToWrite(t *testing.T) {
 			where + `"docs/azure": what a request has below the key is appended to the destination of the exact key "docs/distributions/azure": /docs/azure/… leads to https://a.example/main/…; mark the rule exact, and if what is below is meant, too, add the key docs/azure/{+rest} with /docs/distributions/azure/{+rest}?x#y`,
 		},
 		{
+			"a chain that gives a template what no request may have", WarnUnsafePath,
+			[]resolver.Rule{{Key: "a", Value: "/t/..%2Fx", Position: at},
+				{Key: "t/{x}", Value: "https://x.example/{x}"}}, resolver.Options{},
+			where + `"a": the chain comes to a path with an encoded ".." segment or control character where a template matches it, so its requests are answered with an error; remove that, or change the rule's destination`,
+		},
+		{
+			"a chain that makes too much of a path", WarnTooLong,
+			[]resolver.Rule{{Key: "a", Value: "/t/" + strings.Repeat("x", 40_000), Position: at},
+				{Key: "t/{x}", Value: "https://x.example/{x}/{x}"}}, resolver.Options{},
+			where + `"a": the chain comes to a path or destination of more than 65535 bytes, so its requests are answered with an error; change the rule's destination`,
+		},
+		{
+			"a template whose chain gives another one what no request may have", WarnUnsafePath,
+			[]resolver.Rule{{Key: "a/{x}", Value: "/t/..%2F{x}", Position: at},
+				{Key: "t/{x}", Value: "https://x.example/{x}"}}, resolver.Options{},
+			where + `"a/{x}": the chain comes to a path with an encoded ".." segment or control character where a template matches it, for every value that no other key takes: its requests are answered with an error; remove that, or change the rule's destination`,
+		},
+		{
 			"a template that loops for every value", WarnLoop,
 			[]resolver.Rule{{Key: "a/{x}", Value: "/a/{x}", Position: at}}, resolver.Options{},
-			where + `"a/{x}": loop a/{x} -> a/{x} for every value that no other key takes: its requests are answered with an error; change its destination`,
+			where + `"a/{x}": loop a/{x} -> a/{x} for every value that no other key takes: its requests are answered with an error; change the rule's destination`,
 		},
 		{
 			"a template that grows", WarnTooManyRedirects,
 			[]resolver.Rule{{Key: "a{x}", Value: "/ab{x}", Position: at}}, resolver.Options{},
-			where + `"a{x}": the chain never ends, or takes more than 32 internal redirects, for every value that no other key takes: its requests are answered with an error; change its destination`,
+			where + `"a{x}": the chain never ends, or takes more than 32 internal redirects, for every value that no other key takes: its requests are answered with an error; change the rule's destination`,
 		},
 		{
 			"a user name in a template", WarnUserinfo,
