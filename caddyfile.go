@@ -262,7 +262,7 @@ func (p *directive) addExpectation(l line) {
 	}
 	path, want := l.words[1], l.words[2]
 	if _, twice := p.handler.Expect[path]; twice {
-		p.report(l.at, "expect %s stands twice", path)
+		p.report(l.at, "expect %s is given twice", path)
 		return
 	}
 	if err := (source.Expectations{path: want}).Problems(); err != nil {
@@ -312,7 +312,7 @@ func (p *directive) addRule(l line) {
 	rule := resolver.Rule{Key: l.words[0], Value: l.words[1], Position: l.at}
 	for i, word := range l.words[2:] {
 		if slices.Contains(l.words[2:2+i], word) {
-			p.reportRule(rule, "%s stands twice", word)
+			p.reportRule(rule, "%s is given twice", word)
 			return
 		}
 		code, isStatus := rulefile.ParseStatus(word)

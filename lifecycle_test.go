@@ -19,11 +19,11 @@ import (
 func TestAConfigurationThatCannotServeIsRefused(t *testing.T) {
 	tests := map[string]struct{ config, want string }{
 		"a bad rule": {`{"rules": {"/gh": "https://github.com"}}`,
-			`shortlink: key "/gh": a key has no leading "/"; write gh`},
+			`shortlink: key "/gh": the key begins with "/"; write gh`},
 		"the handler's name": {`{"rules": {"a": "b"}, "name": "links"}`,
 			`shortlink links: key "a": `},
 		"all bad rules": {`{"rules": {"/a": "/b", "c?": "/d"}}`,
-			"shortlink: key \"/a\": a key has no leading \"/\"; write a\nshortlink: key \"c?\": "},
+			"shortlink: key \"/a\": the key begins with \"/\"; write a\nshortlink: key \"c?\": "},
 		"keys that are the same": {`{"rules": {"é": "/a", "%c3%a9": "/b"}}`,
 			`shortlink: key "%c3%a9": the key is the same as "é"`},
 		"a value of no kind": {`{"rules": {"a": ["/b"]}}`, `rules: the value of "a" is an array`},

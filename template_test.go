@@ -115,7 +115,7 @@ func TestTemplatesOfAFileAreEditedListedCountedAndExplained(t *testing.T) {
 				t.Errorf("the same key with another name: %d %s", exit, got)
 			}
 			if got, exit := s.Command("add", "gh/{user", "/x"); exit != 1 ||
-				!strings.Contains(got, `a "{" is without its partner`) {
+				!strings.Contains(got, `unmatched "{"`) {
 				t.Errorf("a malformed key: %d %s", exit, got)
 			}
 			s.Says(t, "", 0, "remove", "gh/{owner}", "gh/{owner}/{repo}")
@@ -144,7 +144,7 @@ func TestAKeyWithEscapedBracesIsNotTakenForATemplate(t *testing.T) {
 		t.Errorf("got %d %s", got.Status, got.Body)
 	}
 	if got := s.Put(t, "a/%7By", `"https://y.example"`); got.Status != 422 ||
-		!strings.Contains(got.Body, "without its partner") {
+		!strings.Contains(got.Body, "unmatched") {
 		t.Errorf("got %d %s", got.Status, got.Body)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/hits"
 	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 )
 
 // hitsTime is how long a page waits for the hits of other servers.
@@ -107,7 +108,7 @@ func (v home) Rules() string { return number(uint64(v.State.Rules)) }
 func (home) template() string { return "home" }
 
 func (v home) text(w io.Writer) {
-	fmt.Fprintf(w, "%d rules, digest %s\n", v.State.Rules, v.State.Digest)
+	fmt.Fprintf(w, "%s, digest %s\n", printable.Count(v.State.Rules, "rule"), v.State.Digest)
 	if v.State.LastLoad.Error != "" {
 		fmt.Fprintf(w, "rejected at %s: %s\n", v.State.LastLoad.Time.UTC().Format(time.RFC3339),
 			v.State.LastLoad.Error)

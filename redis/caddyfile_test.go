@@ -54,8 +54,8 @@ func TestAURLCanBeAPlaceholder(t *testing.T) {
 
 func TestTheCaddyfileIsToldWhatToWriteInstead(t *testing.T) {
 	for text, message := range map[string]string{
-		"redis": "Testfile:1: from redis: it takes the name of a " +
-			"hash, or a prefix of keys and *; put options into its block",
+		"redis": "Testfile:1: from redis: the argument is missing; after from redis write " +
+			"the name of a hash, or a prefix of keys and *",
 		"redis links more": "it takes the name of a hash, or a prefix of keys and *; put " +
 			"options into its block",
 		"redis links {\n url\n}": "url takes a URL such as " +

@@ -156,7 +156,7 @@ func (c *chainCompiler) limited(end chainEnd, this *internalRule) chainEnd {
 		end.state = endTooManyRedirects
 	case len(end.base)+len(end.appended) > maxDestination:
 		c.errs.fail(this.rule, ErrInvalidValue, "the chain appends so much that its destination is "+
-			"longer than 65535 bytes; lead the rule elsewhere")
+			"longer than 65535 bytes; change the destination")
 		end.state = endTooManyRedirects
 	}
 	return end

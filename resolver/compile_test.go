@@ -16,44 +16,44 @@ const where = `links.json:3:5: key `
 
 func TestABadKeyIsRefusedWithItsPlaceAndAdvice(t *testing.T) {
 	for _, test := range []struct{ name, key, message string }{
-		{"an empty key", "", `a key is not empty; "/" itself cannot be a shortlink`},
-		{"a leading slash", "/docs", `a key has no leading "/"; write docs`},
-		{"several leading slashes", "//docs/a", `a key has no leading "/"; write docs/a`},
+		{"an empty key", "", `the key is empty; "/" itself cannot be a shortlink`},
+		{"a leading slash", "/docs", `the key begins with "/"; write docs`},
+		{"several leading slashes", "//docs/a", `the key begins with "/"; write docs/a`},
 		{"a leading slash and more that is wrong", "/docs?a",
-			`a key has no leading "/"; remove it`},
-		{"nothing but a slash", "/", `a key has no leading "/"; "/" itself cannot be a shortlink`},
+			`the key begins with "/"; remove it`},
+		{"nothing but a slash", "/", `the key begins with "/"; "/" itself cannot be a shortlink`},
 		{"more bytes than a request line holds", strings.Repeat("a", 1<<16),
 			`the key is longer than 65535 bytes, which no request line holds; shorten it`},
 		{"bytes that are not UTF-8", "caf\xe9",
 			`the key is not valid UTF-8; write its bytes percent-encoded`},
-		{"a line feed", "a\nb", `a key has no control characters; remove them, or write them percent-encoded`},
-		{"a zero octet", "\x00", `a key has no control characters; remove them, or write them percent-encoded`},
+		{"a line feed", "a\nb", `the key contains a control character; remove it, or write it percent-encoded`},
+		{"a zero octet", "\x00", `the key contains a control character; remove it, or write it percent-encoded`},
 		{"a delete character", "a\x7f",
-			`a key has no control characters; remove them, or write them percent-encoded`},
+			`the key contains a control character; remove it, or write it percent-encoded`},
 		{"a control character beyond ASCII", "a\u0085",
-			`a key has no control characters; remove them, or write them percent-encoded`},
+			`the key contains a control character; remove it, or write it percent-encoded`},
 		{"one in a template", "{a}/\u009b",
-			`a key has no control characters; remove them, or write them percent-encoded`},
+			`the key contains a control character; remove it, or write it percent-encoded`},
 		{"a leading space", " a",
-			`a key has no leading or trailing space; remove it, or write %20`},
+			`the key begins or ends with a space; remove it, or write %20`},
 		{"a trailing space", "a ",
-			`a key has no leading or trailing space; remove it, or write %20`},
+			`the key begins or ends with a space; remove it, or write %20`},
 		{"a question mark", "a?b",
-			`a key has no "?", as it is compared with the path alone; for a question mark in the path write %3F`},
-		{"a number sign", "a#b", `a key has no "#", as it is compared with the path alone; for a number sign in the path write %23`},
-		{"a backslash", `a\b`, `a key has no "\", as a URL's path never holds one; write "/", or %5C for a backslash`},
+			`the key contains "?", but is compared with the path alone; for a question mark in the path write %3F`},
+		{"a number sign", "a#b", `the key contains "#", but is compared with the path alone; for a number sign in the path write %23`},
+		{"a backslash", `a\b`, `the key contains "\", which a URL's path never does; write "/", or %5C for a backslash`},
 		{"an opening brace", "a{b",
-			`a "{" is without its partner; write %7B for { and %7D for }, or a variable like {name}`},
+			`unmatched "{"; write %7B for { and %7D for }, or a variable like {name}`},
 		{"a closing brace", "a}b",
-			`a "}" is without its partner; write %7B for { and %7D for }, or a variable like {name}`},
+			`unmatched "}"; write %7B for { and %7D for }, or a variable like {name}`},
 		{"a dot segment", "a/./b",
-			`a key has no segment "." or "..", however it is spelled, as a URL's path never has one; leave it out`},
+			`the key has a segment "." or "..", perhaps percent-encoded, which a URL's path never has; leave it out`},
 		{"a double-dot segment", "a/..",
-			`a key has no segment "." or "..", however it is spelled, as a URL's path never has one; leave it out`},
+			`the key has a segment "." or "..", perhaps percent-encoded, which a URL's path never has; leave it out`},
 		{"an escaped dot segment", "%2e",
-			`a key has no segment "." or "..", however it is spelled, as a URL's path never has one; leave it out`},
+			`the key has a segment "." or "..", perhaps percent-encoded, which a URL's path never has; leave it out`},
 		{"a half-escaped double-dot segment", ".%2E/a",
-			`a key has no segment "." or "..", however it is spelled, as a URL's path never has one; leave it out`},
+			`the key has a segment "." or "..", perhaps percent-encoded, which a URL's path never has; leave it out`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			refused(t, Rule{Key: test.key, Value: "/x", Position: at}, ErrInvalidKey, test.message)
@@ -62,22 +62,22 @@ func TestABadKeyIsRefusedWithItsPlaceAndAdvice(t *testing.T) {
 }
 
 func TestABadValueIsRefusedWithItsPlaceAndAdvice(t *testing.T) {
-	const dots = `the path of an internal destination has no segment "." or "..", however it is spelled; write the path that it leads to`
+	const dots = `the path of the destination has a segment "." or "..", perhaps percent-encoded; write the path that it leads to`
 	const neither = ` is neither a URL that begins with http:// or https:// nor a path that begins with /; `
 	for _, test := range []struct{ name, value, message string }{
-		{"nothing", "", `a destination is not empty; write a URL like https://example.com/docs or a path like /docs`},
+		{"nothing", "", `the destination is empty; write a URL like https://example.com/docs or a path like /docs`},
 		{"bytes that are not UTF-8", "https://x.example/\xff",
 			`the destination is not valid UTF-8; write its bytes percent-encoded`},
 		{"a tab", "https://x.example/\t",
-			`a destination has no control characters; remove them, or write them percent-encoded`},
+			`the destination contains a control character; remove it, or write it percent-encoded`},
 		{"a line feed in a fragment", "/a#\n",
-			`a destination has no control characters; remove them, or write them percent-encoded`},
+			`the destination contains a control character; remove it, or write it percent-encoded`},
 		{"a control character beyond ASCII", "/a?\u009b",
-			`a destination has no control characters; remove them, or write them percent-encoded`},
+			`the destination contains a control character; remove it, or write it percent-encoded`},
 		{"a leading space", " /a",
-			`a destination has no leading or trailing space; remove it, or write %20`},
+			`the destination begins or ends with a space; remove it, or write %20`},
 		{"a trailing space", "https://x.example ",
-			`a destination has no leading or trailing space; remove it, or write %20`},
+			`the destination begins or ends with a space; remove it, or write %20`},
 		{"a port alone", ":8080",
 			`the destination ":8080"` + neither +
 				`write the host, too, as in https://localhost:8080`},
@@ -98,9 +98,9 @@ func TestABadValueIsRefusedWithItsPlaceAndAdvice(t *testing.T) {
 		{"a scheme without a host", "https:",
 			`the destination "https:"` + neither +
 				`write a URL like https://example.com/docs or a path like /docs`},
-		{"slashes alone", "//", `an internal destination begins with one "/"; write / for a path of this one`},
+		{"slashes alone", "//", `the destination begins with "//"; write / for a path of this one`},
 		{"slashes and dots", "//a/../b",
-			`an internal destination begins with one "/"; write https://a/../b for another host`},
+			`the destination begins with "//"; write https://a/../b for another host`},
 		{"a host alone", "x.example/a",
 			`the destination "x.example/a"` + neither +
 				`write https://x.example/a or /x.example/a`},
@@ -140,20 +140,20 @@ func TestABadValueIsRefusedWithItsPlaceAndAdvice(t *testing.T) {
 		{"a port that is too large", "https://x.example:65536",
 			`the destination "https://x.example:65536" is not a URL: the port is above 65535`},
 		{"two leading slashes", "//x.example/a",
-			`an internal destination begins with one "/"; write https://x.example/a for another host, or /x.example/a for a path of this one`},
+			`the destination begins with "//"; write https://x.example/a for another host, or /x.example/a for a path of this one`},
 		{"a backslash in the path", `/a\b`,
-			`the path of an internal destination has no "\"; write "/", or %5C for a backslash`},
+			`the path of the destination contains "\"; write "/", or %5C for a backslash`},
 		{"a dot segment", "/a/./b", dots},
 		{"a double-dot segment before a query", "/a/..?b", dots},
 		{"an escaped double-dot segment", "/%2E%2e/a", dots},
 		{"a path that ends in a space before a query", "/a ?b=1",
-			`the path of an internal destination does not end in a space; remove it, or write %20`},
+			`the path of the destination ends in a space; remove it, or write %20`},
 		{"a path that ends in a space before a fragment", "/a #b",
-			`the path of an internal destination does not end in a space; remove it, or write %20`},
+			`the path of the destination ends in a space; remove it, or write %20`},
 		{"two number signs", "/a#b#c",
-			`an internal destination has one "#" at the most, as the last one is taken; for the others write %23`},
+			`the destination has more than one "#", of which the last one is taken; for the others write %23`},
 		{"two question marks", "/a?b?c",
-			`an internal destination has one "?" before its "#" at the most, as the last one is taken; for the others write %3F`},
+			`the destination has more than one "?" before any "#", of which the last one is taken; for the others write %3F`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			refused(t, Rule{Key: "k", Value: test.value, Position: at}, ErrInvalidValue,
@@ -223,13 +223,13 @@ func TestAllErrorsAreReportedAtOnceInTheOrderOfTheRules(t *testing.T) {
 		{Key: "c?", Value: "https://x.example", Position: Position{"links.json", 6, 3}},
 		{Key: "%67ood", Value: "/z", Position: Position{"links.json", 7, 3}},
 	}, Options{})
-	const want = `links.json:3:3: key "/a": a key has no leading "/"; write a
+	const want = `links.json:3:3: key "/a": the key begins with "/"; write a
 links.json:3:3: key "/a": the destination "x" is neither a URL that begins with http:// or https:// nor a path that begins with /; write /x
 links.json:3:3: key "/a": 200 is not the status of a redirect; write 301, 302, 303, 307 or 308
-links.json:4:3: key "b": an internal destination has one "#" at the most, as the last one is taken; for the others write %23
-links.json:5:3: key "good": the key stands already at links.json:2:3; remove one of the two rules
-links.json:6:3: key "c?": a key has no "?", as it is compared with the path alone; for a question mark in the path write %3F
-links.json:7:3: key "%67ood": the key is the same as "good", which stands already at links.json:2:3; remove one of the two rules`
+links.json:4:3: key "b": the destination has more than one "#", of which the last one is taken; for the others write %23
+links.json:5:3: key "good": the key is already defined at links.json:2:3; remove one of the two rules
+links.json:6:3: key "c?": the key contains "?", but is compared with the path alone; for a question mark in the path write %3F
+links.json:7:3: key "%67ood": the key is the same as "good", which is already defined at links.json:2:3; remove one of the two rules`
 	if err == nil || err.Error() != want {
 		t.Errorf("%v\nwant\n%s", err, want)
 	}
@@ -255,13 +255,13 @@ func TestADuplicateKeyNamesBothPlaces(t *testing.T) {
 		message    string
 	}{
 		{"in the same spelling", "docs", "docs", Options{},
-			`the key stands already at links.json:2:3; remove one of the two rules`},
+			`the key is already defined at links.json:2:3; remove one of the two rules`},
 		{"raw and escaped", "café", "caf%c3%a9", Options{},
-			`the key is the same as "café", which stands already at links.json:2:3; remove one of the two rules`},
+			`the key is the same as "café", which is already defined at links.json:2:3; remove one of the two rules`},
 		{"with an unreserved octet escaped", "~a", "%7ea", Options{},
-			`the key is the same as "~a", which stands already at links.json:2:3; remove one of the two rules`},
+			`the key is the same as "~a", which is already defined at links.json:2:3; remove one of the two rules`},
 		{"in another case that is folded", "Docs", "dOCS", Options{FoldCase: true},
-			`the key is the same as "Docs", which stands already at links.json:2:3; remove one of the two rules`},
+			`the key is the same as "Docs", which is already defined at links.json:2:3; remove one of the two rules`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := Compile([]Rule{
@@ -284,7 +284,7 @@ func TestADuplicateKeyNamesBothPlaces(t *testing.T) {
 
 func TestADuplicateOfARuleWithoutAPlaceIsReportedWithoutIt(t *testing.T) {
 	_, err := Compile([]Rule{{Key: "a", Value: "/x"}, {Key: "a", Value: "/y"}}, Options{})
-	const want = `key "a": the key stands already; remove one of the two rules`
+	const want = `key "a": the key is already defined; remove one of the two rules`
 	if err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
@@ -297,9 +297,9 @@ func TestEveryDuplicateIsReportedWithTheFirstRule(t *testing.T) {
 			Position: Position{Line: line + 1, Source: "s"}})
 	}
 	_, err := Compile(rules, Options{})
-	const want = `s:2: key "a": the key stands already at s:1; remove one of the two rules
-s:3: key "a": the key stands already at s:1; remove one of the two rules
-s:4: key "a": the key stands already at s:1; remove one of the two rules`
+	const want = `s:2: key "a": the key is already defined at s:1; remove one of the two rules
+s:3: key "a": the key is already defined at s:1; remove one of the two rules
+s:4: key "a": the key is already defined at s:1; remove one of the two rules`
 	if err == nil || err.Error() != want {
 		t.Errorf("%v\nwant\n%s", err, want)
 	}

@@ -18,26 +18,26 @@ const maxKey = 1<<16 - 1
 func checkKey(key string) error {
 	switch {
 	case key == "":
-		return errors.New("a key is not empty; \"/\" itself cannot be a shortlink")
+		return errors.New("the key is empty; \"/\" itself cannot be a shortlink")
 	case key[0] == '/':
-		return errors.New("a key has no leading \"/\"; " + insteadOfSlash(key))
+		return errors.New("the key begins with \"/\"; " + insteadOfSlash(key))
 	case len(key) > maxKey:
 		return errors.New("the key is longer than 65535 bytes, which no request line holds; " +
 			"shorten it")
 	case !utf8.ValidString(key):
 		return errors.New("the key is not valid UTF-8; write its bytes percent-encoded")
 	case hasControl(key):
-		return errors.New("a key has no control characters; remove them, or write them " +
+		return errors.New("the key contains a control character; remove it, or write it " +
 			"percent-encoded")
 	case key[0] == ' ' || key[len(key)-1] == ' ':
-		return errors.New("a key has no leading or trailing space; remove it, or write %20")
+		return errors.New("the key begins or ends with a space; remove it, or write %20")
 	}
 	if i := strings.IndexAny(key, `?#\{}`); i >= 0 {
 		return errors.New(forbiddenInKey(key[i]))
 	}
 	if hasDotSegment(key) {
-		return errors.New("a key has no segment \".\" or \"..\", however it is spelled, as a " +
-			"URL's path never has one; leave it out")
+		return errors.New("the key has a segment \".\" or \"..\", perhaps percent-encoded, " +
+			"which a URL's path never has; leave it out")
 	}
 	return nil
 }
@@ -45,16 +45,16 @@ func checkKey(key string) error {
 func forbiddenInKey(c byte) string {
 	switch c {
 	case '?':
-		return "a key has no \"?\", as it is compared with the path alone; for a question mark " +
+		return "the key contains \"?\", but is compared with the path alone; for a question mark " +
 			"in the path write %3F"
 	case '#':
-		return "a key has no \"#\", as it is compared with the path alone; for a number sign in " +
+		return "the key contains \"#\", but is compared with the path alone; for a number sign in " +
 			"the path write %23"
 	case '\\':
-		return `a key has no "\", as a URL's path never holds one; ` +
+		return `the key contains "\", which a URL's path never does; ` +
 			`write "/", or %5C for a backslash`
 	}
-	return "a key has no \"" + string(c) + "\"; write %7B for { and %7D for }"
+	return "the key contains \"" + string(c) + "\"; write %7B for { and %7D for }"
 }
 
 // hasControl reports whether a text holds a control character. These are those of ASCII, or U+0080

@@ -147,13 +147,13 @@ func (e *errorList) inOrder() RuleErrors {
 }
 
 func duplicateMessage(first, second Rule) string {
-	message := "the key stands already"
+	message := "the key is already defined"
 	switch {
 	case first.Key == second.Key:
 	case IsTemplate(first.Key):
-		message = "the key matches the same paths as " + quote(first.Key) + ", which stands already"
+		message = "the key matches the same paths as " + quote(first.Key) + ", which is already defined"
 	default:
-		message = "the key is the same as " + quote(first.Key) + ", which stands already"
+		message = "the key is the same as " + quote(first.Key) + ", which is already defined"
 	}
 	if at := first.Position.String(); at != "" && first.Position.Line > 0 {
 		message += " at " + at

@@ -84,7 +84,7 @@ func (c *RuleChecker) checkKey(rule Rule, key string) {
 		return
 	}
 	at := Position{rule.Position.Source, int(first.line), int(first.column)}
-	message := "the key stands already at " + at.String() + "; remove one of the two rules"
+	message := "the key is already defined at " + at.String() + "; remove one of the two rules"
 	if first.isSpelledOut || this.isSpelledOut {
 		message = "the key matches the same paths as that at " + at.String() +
 			"; remove one of the two rules"

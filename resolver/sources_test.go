@@ -91,7 +91,7 @@ func TestAKeyTwiceInALaterSourceIsAnErrorInAnyCase(t *testing.T) {
 		"the first source has it": "a"} {
 		t.Run(name, func(t *testing.T) {
 			_, err := compileSources([]Rule{{Key: first, Value: "/z"}}, later)
-			const want = `two:2: key "%61": the key is the same as "a", which stands already at two:1; remove one of the two rules`
+			const want = `two:2: key "%61": the key is the same as "a", which is already defined at two:1; remove one of the two rules`
 			if err == nil || err.Error() != want {
 				t.Errorf("%v\nwant %s", err, want)
 			}

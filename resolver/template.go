@@ -53,8 +53,8 @@ func parseTemplate(text string) (parts []templatePart, err error) {
 		}
 		end := strings.IndexByte(rest[open:], '}')
 		if rest[open] == '}' || end < 0 {
-			return nil, errors.New("a \"" + rest[open:open+1] + "\" is without its partner; " +
-				"write %7B for { and %7D for }, or a variable like {name}")
+			return nil, errors.New("unmatched \"" + rest[open:open+1] + "\"; write " +
+				"%7B for { and %7D for }, or a variable like {name}")
 		}
 		if open > 0 {
 			parts = append(parts, templatePart{literal: rest[:open]})
@@ -114,7 +114,7 @@ func checkTemplateKey(key string) error {
 		rest = expression
 	}
 	if key[0] == '/' || strings.HasPrefix(key, "{/") {
-		return errors.New("a key has no leading \"/\"; write " + withoutLeadingSlash(key))
+		return errors.New("the key begins with \"/\"; write " + withoutLeadingSlash(key))
 	}
 	return checkKey(withoutExpressions(key))
 }

@@ -55,14 +55,14 @@ func (k *templateKey) addText(text string) {
 func (k *templateKey) addVariable(part templatePart) error {
 	switch {
 	case k.inSegment:
-		return errors.New("a segment of a key has one expression at most, as nothing would " +
-			"settle which of two takes what")
+		return errors.New("a segment of a key has one expression at most, because the " +
+			"split between them would be ambiguous")
 	case slices.Contains(k.names, part.name):
-		return errors.New("the variable " + part.name + " stands twice in the key; give one of " +
+		return errors.New("the variable " + part.name + " is given twice in the key; give one of " +
 			"them another name")
 	case part.reserved && k.spans:
-		return errors.New("a key has one expression that spans segments at most, as nothing " +
-			"would settle which of two takes what")
+		return errors.New("a key has one expression that spans segments at most, because " +
+			"the split between them would be ambiguous")
 	}
 	k.names = append(k.names, part.name)
 	k.inSegment = true

@@ -68,7 +68,7 @@ func parseValue(value string) (parsed parsedValue, err error) {
 func checkValue(value string) error {
 	switch {
 	case value == "":
-		return errors.New("a destination is not empty; write a URL like https://example.com/docs " +
+		return errors.New("the destination is empty; write a URL like https://example.com/docs " +
 			"or a path like /docs")
 	case len(value) > maxDestination:
 		return errors.New("the destination is longer than 65535 bytes, which no server takes; " +
@@ -76,10 +76,10 @@ func checkValue(value string) error {
 	case !utf8.ValidString(value):
 		return errors.New("the destination is not valid UTF-8; write its bytes percent-encoded")
 	case hasControl(value):
-		return errors.New("a destination has no control characters; remove them, or write them " +
+		return errors.New("the destination contains a control character; remove it, or write it " +
 			"percent-encoded")
 	case value[0] == ' ' || value[len(value)-1] == ' ':
-		return errors.New("a destination has no leading or trailing space; remove it, or write %20")
+		return errors.New("the destination begins or ends with a space; remove it, or write %20")
 	case isInternal(value) || isAbsolute(value):
 		return nil
 	}
@@ -115,24 +115,24 @@ func parseInternal(value string) (v internalValue, err error) {
 	path, query, fragment := cutInternal(value)
 	switch {
 	case strings.HasPrefix(value, "//"):
-		return v, errors.New("an internal destination begins with one \"/\"; " +
+		return v, errors.New("the destination begins with \"//\"; " +
 			insteadOfTwoSlashes(value))
 	case strings.Contains(path, `\`):
 		return v, errors.New(
-			`the path of an internal destination has no "\"; write "/", or %5C for a backslash`,
+			`the path of the destination contains "\"; write "/", or %5C for a backslash`,
 		)
 	case hasDotSegment(path):
-		return v, errors.New("the path of an internal destination has no segment \".\" or " +
-			"\"..\", however it is spelled; write the path that it leads to")
+		return v, errors.New("the path of the destination has a segment \".\" or " +
+			"\"..\", perhaps percent-encoded; write the path that it leads to")
 	case strings.HasSuffix(path, " "):
-		return v, errors.New("the path of an internal destination does not end in a space; " +
+		return v, errors.New("the path of the destination ends in a space; " +
 			"remove it, or write %20")
 	case strings.Count(fragment, "#") > 1:
-		return v, errors.New("an internal destination has one \"#\" at the most, as the last one " +
+		return v, errors.New("the destination has more than one \"#\", of which the last one " +
 			"is taken; for the others write %23")
 	case strings.Count(query, "?") > 1:
-		return v, errors.New("an internal destination has one \"?\" before its \"#\" at the " +
-			"most, as the last one is taken; for the others write %3F")
+		return v, errors.New("the destination has more than one \"?\" before any \"#\", of " +
+			"which the last one is taken; for the others write %3F")
 	}
 	return newInternalValue(value), nil
 }

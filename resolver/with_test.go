@@ -434,8 +434,8 @@ func TestASpellingThatIsRemovedLeavesAnotherOneThere(t *testing.T) {
 		"with a variable": {[]RuleChange{set("gh/{user}"), {Key: "gh/{owner}"}},
 			"Docs gh/{user}"},
 		"two spellings": {[]RuleChange{set("DOCS"), set("docs")},
-			`key "Docs": the key is the same as "DOCS", which stands already; remove one of the two rules` +
-				"\n" + `key "docs": the key is the same as "Docs", which stands already; remove one of the two rules`},
+			`key "Docs": the key is the same as "DOCS", which is already defined; remove one of the two rules` +
+				"\n" + `key "docs": the key is the same as "Docs", which is already defined; remove one of the two rules`},
 		"both removed": {[]RuleChange{set("docs"), {Key: "docs"}, {Key: "Docs"}}, "gh/{owner}"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -108,7 +108,7 @@ func TestASlashInFrontOfKeysOfATableIsToldOnce(t *testing.T) {
 func TestAKeyThatATableWouldCutIsNotWritten(t *testing.T) {
 	text, err := write(rulefile.CSV, resolver.Rule{Key: "/a", Value: "/b"},
 		resolver.Rule{Key: "c", Value: "/d"})
-	const refused = `key "/a": a key has no leading "/"; it would be read without it, so remove it`
+	const refused = `key "/a": the key begins with "/", and would be read without it; remove it`
 	if text != "key,destination,status,exact,unlisted\nc,/d,,,\n" || errorText(err) != refused {
 		t.Errorf("got %q, %v", text, err)
 	}

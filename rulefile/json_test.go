@@ -123,7 +123,7 @@ links.json:1:28: the value of "a" has a member "destination"; it is called "to" 
 		"an unknown member twice": {`{"a": {"x": 1, "x": 2, "to": "/b"}}`,
 			"links.json:1:8: the value of \"a\" has a member \"x\"" + members + "\n" +
 				"links.json:1:16: the value of \"a\" has a member \"x\"" + members},
-		"a member twice":             {`{"a": {"to": "/b", "to": "/c"}}`, `links.json:1:20: "to" stands twice in the value of "a"`},
+		"a member twice":             {`{"a": {"to": "/b", "to": "/c"}}`, `links.json:1:20: "to" is given twice in the value of "a"`},
 		"a status in quotes":         {`{"a": {"to": "/b", "status": "301"}}`, `links.json:1:30: "status" in the value of "a" takes 301, 302, 303, 307 or 308, not "301"`},
 		"a status of no redirect":    {`{"a": {"to": "/b", "status": 200}}`, `links.json:1:30: "status" in the value of "a" takes 301, 302, 303, 307 or 308, not 200`},
 		"a status of zero":           {`{"a": {"to": "/b", "status": 0}}`, `links.json:1:30: "status" in the value of "a" takes 301, 302, 303, 307 or 308, not 0`},

@@ -265,7 +265,7 @@ func (j *jsonReader) readMember(o *jsonObject, name jsonToken) {
 	p := memberNamed(name.text)
 	isOwn := p != nil && p.member == name.text
 	if isOwn && slices.Contains(o.seen, p) {
-		j.wrong(name.at, "%q stands twice in the value of %s", name.text, quote(o.rule.Key))
+		j.wrong(name.at, "%q is given twice in the value of %s", name.text, quote(o.rule.Key))
 	}
 	value := j.nextValue()
 	switch {

@@ -87,7 +87,7 @@ func checkInCSV(rule resolver.Rule) error {
 		return err
 	}
 	if _, cut := cutSlash(rule.Key); cut {
-		return errors.New("a key has no leading \"/\"; it would be read without it, so remove it")
+		return errors.New("the key begins with \"/\", and would be read without it; remove it")
 	}
 	if strings.ContainsAny(rule.Key, "\r\n") || strings.ContainsAny(rule.Value, "\r\n") {
 		return errors.New("a row cannot contain a line end; write it percent-encoded")

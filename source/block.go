@@ -54,12 +54,15 @@ func (b *Block) Unmarshal(d *caddyfile.Dispenser) error {
 		}
 	}
 	place := func() string { return fmt.Sprintf("%s:%d", d.File(), d.Line()) }
-	if args := d.RemainingArgs(); len(args) == 1 {
+	switch args := d.RemainingArgs(); len(args) {
+	case 0:
+		report(place(), fmt.Errorf("the argument is missing; after from %s write %s", name, b.Argument))
+	case 1:
 		*b.Value = args[0]
 		if b.Check != nil {
 			report(place(), b.Check(args[0]))
 		}
-	} else {
+	default:
 		report(place(), fmt.Errorf("it takes %s; put options into its block", b.Argument))
 	}
 	given := map[string]string{} // positions by option

@@ -289,7 +289,7 @@ func parseExpectations(b []byte, name string) (expected PlacedExpectations, err 
 	}
 	err = rulefile.ReadExpectations(bytes.NewReader(b), name, func(entry resolver.Rule) {
 		if _, known := expected.at[entry.Key]; known {
-			report(entry, "stands twice")
+			report(entry, "is given twice")
 		}
 		if !entry.IsPlain() {
 			report(entry, "has more than one word for what is expected: a destination, pass, gone or "+

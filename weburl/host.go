@@ -1,6 +1,7 @@
 package weburl
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -67,10 +68,18 @@ func domainToASCII(domain string) (string, error) {
 	}
 	for i := range len(domain) {
 		if classes[domain[i]].has(refusedInDomain) {
-			return "", hostNotAllowed
+			return "", refusedInHost(domain[i])
 		}
 	}
 	return domain, nil
+}
+
+// refusedInHost is the error of a host with a character that none may have.
+func refusedInHost(c byte) error {
+	if c == ' ' {
+		return reason("the host contains a space")
+	}
+	return reason("the host contains " + strconv.Quote(string(rune(c))))
 }
 
 // mapDomain is Unicode's ToASCII, without its case for ASCII.

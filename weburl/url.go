@@ -35,12 +35,11 @@ type reason string
 func (r reason) Error() string { return string(r) }
 
 const (
-	notHTTP        = reason("it does not begin with http:// or https://")
-	notPath        = reason("it does not begin with /")
-	hostMissing    = reason("the host is missing")
-	portNotNumber  = reason("the port is not a number")
-	portTooLarge   = reason("the port is above 65535")
-	hostNotAllowed = reason("the host holds a character that no host may hold")
+	notHTTP       = reason("it does not begin with http:// or https://")
+	notPath       = reason("it does not begin with /")
+	hostMissing   = reason("the host is missing")
+	portNotNumber = reason("the port is not a number")
+	portTooLarge  = reason("the port is above 65535")
 )
 
 // Parse parses an absolute http or https URL, as new URL(s) does. Any other scheme, a relative

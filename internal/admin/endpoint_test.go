@@ -208,7 +208,7 @@ func TestARefusedEditChangesNothingAndSaysWhy(t *testing.T) {
 			`has a member "host"`},
 		"thousands of members": {"PUT", "x", `{"to": "/y"` + strings.Repeat(`,"z":1`, 40_000) + `}`,
 			nil, 400, "(9901 more)"},
-		"a member twice": {"PUT", "x", `{"to": "/y", "to": "/z"}`, nil, 400, "stands twice"},
+		"a member twice": {"PUT", "x", `{"to": "/y", "to": "/z"}`, nil, 400, "is given twice"},
 		"two values": {"PUT", "x", `"/y", "z": "/z"`, nil, 400,
 			"nothing may follow the value"},
 		"an empty body": {"PUT", "x", ``, []string{"Content-Type", "application/json"}, 400,
@@ -470,7 +470,7 @@ func TestAReloadAnswersWhatCameOfIt(t *testing.T) {
 	}
 	testcaddy.Write(t, dir+"/links.json", `{"/a": "https://new.example"}`)
 	if got := s.Ask(t, "POST", "links/reload", ""); got.Status != 422 ||
-		!strings.Contains(got.Said(t), `key "/a": a key has no leading "/"`) {
+		!strings.Contains(got.Said(t), `key "/a": the key begins with "/"`) {
 		t.Errorf("got %d %s", got.Status, got.Body)
 	}
 	if got := s.Ask(t, "GET", "links", ""); !strings.Contains(got.Body, `"result":"rejected"`) ||

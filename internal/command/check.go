@@ -73,7 +73,7 @@ func (c *checking) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if len(args) > 0 {
-		return fmt.Errorf("check takes no words but flags; for a file of rules write --rules %s", args[0])
+		return fmt.Errorf("check takes no arguments; for a file of rules write --rules %s", args[0])
 	}
 	reports, err := c.check(cmd)
 	if err != nil {

@@ -20,9 +20,8 @@ func Register(configurations Configurations) {
 		Name:  "shortlink",
 		Usage: "<command>",
 		Short: "Resolves, checks, compares and edits short links",
-		Long: `Without a running Caddy, says where URLs lead and why, checks rules, and says
-what a change of rules means to clients. Edits the rules of a running Caddy.
-All commands use the resolver that serves.
+		Long: `Resolves, checks and compares rules without a running Caddy, and edits the rules
+of a running one. All commands use the resolver that serves.
 
 Exit status: 0 if all is well, 1 if something was found or an outcome is an
 error, 2 for wrong usage and for input that cannot be read.`,

@@ -39,7 +39,7 @@ func convertCommand() *cobra.Command {
 	var c converting
 	cmd := &cobra.Command{
 		Use:   "convert [--from FORMAT] --to FORMAT [-o FILE] [FILE]",
-		Short: "Writes rules in another format, and says what cannot be said in it",
+		Short: "Writes rules in another format, and reports what the format cannot express",
 		Long: `Reads rules from a file, or from standard input, and writes them in another format
 to standard output: json, csv, redirects for the _redirects of Netlify and Cloudflare
 Pages, or map for a path and its destination on each line. --from is not needed if the

@@ -67,7 +67,8 @@ columns of csv are key, count and last, or date and count.`,
 	cmd.Flags().Uint64Var(&q.top, "top", 0,
 		"Only this many rules, those with the most hits; 0 for all")
 	cmd.Flags().StringVar(&q.unused, "unused", "",
-		"Only rules that have not redirected for this long, such as 90d")
+		"Only rules not used for this long, such as 90d; includes rules without hits and "+
+			"rules added in that period")
 	cmd.Flags().BoolVar(&q.days, "days", false,
 		"Each of the last 90 days, of all rules together or of the one with this key")
 	formatFlag(cmd, &q.format, formatJSON, formatCSV)
@@ -81,7 +82,7 @@ func (q *hitsQuery) check(args []string) error {
 	}
 	switch {
 	case !q.days && len(args) > 0:
-		return errors.New("hits takes no words but flags")
+		return errors.New("hits takes no arguments; for one rule write: hits --days docs")
 	case len(args) > 1:
 		return errors.New("hits --days takes one key at most")
 	case q.days && q.unused != "":
@@ -181,8 +182,12 @@ func (q *hitsQuery) writeText(w, notes io.Writer, body io.Reader) error {
 		fmt.Fprintf(w, "and %d more\n", more)
 	}
 	if without > 0 {
-		fmt.Fprintf(w, "without hits: %s; --unused 90d lists those that nobody needs\n",
-			printable.Count(without, "rule"))
+		have := "have"
+		if without == 1 {
+			have = "has"
+		}
+		fmt.Fprintf(w, "%s %s no hits; --unused 90d lists rules not used for 90 days\n",
+			printable.Count(without, "rule"), have)
 	}
 	return nil
 }

@@ -91,7 +91,7 @@ func TestHitsListsTheMostUsedRulesFirstAndCountsTheOthers(t *testing.T) {
 		s.Get(t, path)
 	}
 	const d, b, e = "         3  TIME  d\n", "         2  TIME  b\n", "         1  TIME  e\n"
-	const others = "without hits: 3 rules; --unused 90d lists those that nobody needs\n"
+	const others = "3 rules have no hits; --unused 90d lists rules not used for 90 days\n"
 	minutes := regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 	for _, tt := range []struct{ line, want string }{
 		{"hits", "counted since TIME\n" + d + b + e + others},
@@ -257,10 +257,10 @@ func TestWhatARunningCaddyRefusesIsSaid(t *testing.T) {
 func TestWhatIsWrittenWronglyIsRefusedBeforeCaddyIsAsked(t *testing.T) {
 	for _, tt := range []struct{ line, want string }{
 		{"add --name links /docs https://docs.example",
-			`key "/docs": a key has no leading "/"; write docs`},
-		{"list --name links /docs", `key "/docs": a key has no leading "/"; write docs`},
-		{"add --name links q\x1bx https://k.example", `key "q\x1bx": a key has no control characters; ` +
-			"remove them, or write them percent-encoded"},
+			`key "/docs": the key begins with "/"; write docs`},
+		{"list --name links /docs", `key "/docs": the key begins with "/"; write docs`},
+		{"add --name links q\x1bx https://k.example", `key "q\x1bx": the key contains a control character; ` +
+			"remove it, or write it percent-encoded"},
 		{"add --name links r\x9bx https://k.example",
 			`the key "r\x9bx" is not UTF-8; write its bytes ` +
 				"percent-encoded, such as %9B"},
@@ -305,8 +305,8 @@ func TestNobodyIsToldOfAKeyThatWasMadeOfABadURL(t *testing.T) {
 	for _, tt := range []struct{ url, want string }{
 		{"docs.example", `the destination "docs.example" is neither a URL that begins with http:// or ` +
 			"https:// nor a path that begins with /; write https://docs.example or /docs.example"},
-		{"https://b.example", `the host "b.example" is not one of allow_hosts; add it there, or lead the ` +
-			"rule elsewhere"},
+		{"https://b.example", `the host "b.example" is not one of allow_hosts; add it there, or ` +
+			"change the destination"},
 	} {
 		s.Says(t, "Error: "+path+": "+tt.want+"\n", 1, "add", tt.url)
 	}

@@ -194,7 +194,7 @@ cannot be reached, there are such keys, or nobody answers.`,
 				return err
 			}
 			if len(args) > 0 {
-				return errors.New("status takes no words but flags")
+				return errors.New("status takes no arguments")
 			}
 			r, err := o.endpoint()
 			if err != nil {
@@ -320,7 +320,7 @@ Rules that are rejected change nothing; the exit status is 1 then.`,
 		Example: `  caddy shortlink reload --name docs`,
 		RunE: exiting(func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return errors.New("reload takes no words but flags")
+				return errors.New("reload takes no arguments")
 			}
 			r, err := o.find()
 			if err != nil {

@@ -306,7 +306,7 @@ func TestAKeyThatIsSpelledOtherwiseIsStillServed(t *testing.T) {
 		s.put("~jo", three) // so that the key stands twice
 		s.tell()
 		rs.wantServed(t, "~jo", two)
-		if err := rs.LastError(); err == nil || !strings.Contains(err.Error(), "stands already") {
+		if err := rs.LastError(); err == nil || !strings.Contains(err.Error(), "already defined") {
 			t.Errorf("the error is %v", err)
 		}
 		s.put("%7Ejo", "")

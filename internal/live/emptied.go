@@ -11,7 +11,7 @@ import (
 // errEmptied is the error of a source that has lost all its rules: a program that writes an empty
 // file by mistake would remove every link. An edit that removes the last rule is not refused:
 // before it, the source is read with that rule.
-var errEmptied = errors.New("it had rules and has none any more")
+var errEmptied = errors.New("it had rules before and is now empty")
 
 // checkEmptied returns an error if the i-th source was read without rules and must not be empty.
 func (l *loading) checkEmptied(i int) error {

@@ -12,7 +12,7 @@ import (
 )
 
 // emptied is what is said of a source that has lost all its rules.
-const emptied = ": it had rules and has none any more; put rules back or, if that is meant, " +
+const emptied = ": it had rules before and is now empty; put rules back or, if that is meant, " +
 	"write allow_empty into its block"
 
 // rejectedAs checks that the status says of which source nothing is served, and why.

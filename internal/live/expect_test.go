@@ -74,7 +74,7 @@ func TestAFileOfExpectationsThatIsNoneIsAnErrorThatSaysWhy(t *testing.T) {
 	for name, tt := range map[string]struct{ content, want string }{
 		"no JSON": {`/a pass`, "1:1: "},
 		"a path twice": {`{"/a": "pass", "/a": "error"}`,
-			`1:16: the request path "/a" stands twice`},
+			`1:16: the request path "/a" is given twice`},
 		"no path of a request": {`{"a": "pass"}`,
 			"1:2: expect a: the first word must be the path of a request; write /a"},
 		"no word that is known": {`{"/a": "200"}`, `1:2: expect /a: `},

@@ -49,13 +49,13 @@ func TestWhateverIsWrongTheOldRulesServeAndTheLogSaysWhatAndWhere(t *testing.T) 
 			func(t *testing.T, links string) {
 				testcaddy.Write(t, links, "{\"old\": \"https://new.example\",\n \"/b\": \"/c\"}")
 			},
-			`links.json:2:2: key "/b": a key has no leading "/"; write b`,
+			`links.json:2:2: key "/b": the key begins with "/"; write b`,
 		},
 		"a key stands twice": {
 			func(t *testing.T, links string) {
 				testcaddy.Write(t, links, "{\"b\": \"/c\",\n \"b\": \"/d\"}")
 			},
-			`links.json:2:2: key "b": the key stands already at `,
+			`links.json:2:2: key "b": the key is already defined at `,
 		},
 		"a rule begins to loop": {
 			func(t *testing.T, links string) {

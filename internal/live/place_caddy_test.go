@@ -163,7 +163,7 @@ func TestRefusedRulesAreNamedWithTheLinesWhereTheyStandNow(t *testing.T) {
 		"{\n\n"+strings.ReplaceAll(rules[1:], "}", ",\"%61\": \"/b\", \"d\": \"no\"}"))
 	said = s.Ask(t, "POST", "links/reload", "").Said(t)
 	for _, want := range []string{
-		`links.json:7:2: key "%61": the key is the same as "a", which stands already at `,
+		`links.json:7:2: key "%61": the key is the same as "a", which is already defined at `,
 		`links.json:4:1; remove`, `links.json:7:15: key "d": `,
 	} {
 		if !strings.Contains(said, want) {

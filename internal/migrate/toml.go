@@ -27,7 +27,7 @@ func (t *Table) DecodeTOML(text string) (root Node, err error) {
 			at = t.Position(max(1, wrong.Position.Line), max(1, wrong.Position.Col))
 			message = strings.TrimPrefix(wrong.Message, "toml: ")
 		}
-		return root, ErrorAt(at, "this is no TOML: "+message)
+		return root, ErrorAt(at, "this is not valid TOML: "+message)
 	}
 	return Node{Kind: '{', inside: func(yield func(key, value Node) bool) {
 		for _, name := range slices.Sorted(maps.Keys(file)) {

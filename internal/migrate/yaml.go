@@ -86,7 +86,7 @@ func (t *Table) noYAML(err error, text string) error {
 	case at >= 0:
 		line = strings.Count(text[:at], "\n") + 1
 	}
-	return ErrorAt(t.Position(max(line, 1), 1), "this is no YAML: "+what+"; an entry is a "+
+	return ErrorAt(t.Position(max(line, 1), 1), "this is not valid YAML: "+what+"; an entry is a "+
 		"path, \": \" and its destination, and either may stand in quotation marks")
 }
 

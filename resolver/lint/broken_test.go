@@ -29,7 +29,7 @@ func TestWhatIsBrokenIsSaidWithTheReasonAndWhatToWrite(t *testing.T) {
 		"in":     "leads into the loop ping -> pong -> ping",
 		"long":   "the chain takes more than 1 ",
 		"t/{x}":  "loop t/{x} -> t/{x} for every value",
-		"unsafe": "remove that, or lead the rule elsewhere",
+		"unsafe": "remove that, or change the rule's destination",
 	}
 	if count != len(want) || len(first) != len(want) {
 		t.Errorf("%d are broken: %v", count, first)
@@ -66,8 +66,8 @@ func TestWhatWasBrokenBeforeIsNotToldAgain(t *testing.T) {
 		got = append(got, err.Error())
 	}
 	want := []string{
-		`links.json:5: key "new-loop": loop new-loop -> new -> new-loop: its requests are answered with an error; lead one of the rules elsewhere`,
-		`links.json:6: key "new": loop new-loop -> new -> new-loop: its requests are answered with an error; lead one of the rules elsewhere`,
+		`links.json:5: key "new-loop": loop new-loop -> new -> new-loop: its requests are answered with an error; change the destination of one of the rules`,
+		`links.json:6: key "new": loop new-loop -> new -> new-loop: its requests are answered with an error; change the destination of one of the rules`,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("broken %q\nwant   %q", got, want)

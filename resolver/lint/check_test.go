@@ -35,7 +35,7 @@ func TestCheckFindsWhatARuleDoesThatItsAuthorMayNotWant(t *testing.T) {
 		},
 		"a loop is an error": {
 			[]resolver.Rule{{Key: "a", Value: "/b"}, {Key: "b", Value: "/a"}}, resolver.Options{},
-			[]string{"error loop a: loop a -> b -> a: its requests are answered with an error; lead one of the rules elsewhere"},
+			[]string{"error loop a: loop a -> b -> a: its requests are answered with an error; change the destination of one of the rules"},
 		},
 		"a chain that is too long is an error": {
 			[]resolver.Rule{{Key: "a", Value: "/b"},
@@ -77,15 +77,15 @@ func TestCheckFindsWhatARuleDoesThatItsAuthorMayNotWant(t *testing.T) {
 			[]resolver.Rule{{Key: "a", Value: "https://go.example/b"},
 				{Key: "b", Value: "https://go.example/a"}}, resolver.Options{},
 			[]string{
-				"error circle a: clients are redirected in a circle: https://go.example/a -> https://go.example/b -> https://go.example/a; lead one of the rules elsewhere",
-				"error circle b: clients are redirected in a circle: https://go.example/b -> https://go.example/a -> https://go.example/b; lead one of the rules elsewhere",
+				"error circle a: clients are redirected in a circle: https://go.example/a -> https://go.example/b -> https://go.example/a; change the destination of one of the rules",
+				"error circle b: clients are redirected in a circle: https://go.example/b -> https://go.example/a -> https://go.example/b; change the destination of one of the rules",
 			},
 		},
 		"a circle over an internal destination that ends unmatched": {
 			[]resolver.Rule{{Key: "b/x", Value: "https://go.example/a/x"},
 				{Key: "a", Value: "/b"}}, resolver.Options{},
 			[]string{
-				"error circle b/x: clients are redirected in a circle: https://go.example/b/x -> https://go.example/a/x -> https://go.example/b/x; lead one of the rules elsewhere",
+				"error circle b/x: clients are redirected in a circle: https://go.example/b/x -> https://go.example/a/x -> https://go.example/b/x; change the destination of one of the rules",
 				`warning meets another key a: clients are redirected to /b, and at or below it the key "b/x" redirects them again, perhaps in a circle; lead the rule to where that key leads, or mark it exact where nothing below it is meant`,
 			},
 		},
@@ -94,13 +94,13 @@ func TestCheckFindsWhatARuleDoesThatItsAuthorMayNotWant(t *testing.T) {
 				{Key: "b", Value: "https://go.example/a"},
 				{Key: "b/c", Value: "https://example.com", Exact: true}}, resolver.Options{},
 			[]string{
-				"error circle a: clients are redirected more than 20 times, and give up: https://go.example/a/… -> https://go.example/b/c/… -> https://go.example/a/c/… and so on; lead one of the rules elsewhere",
-				"error circle b: clients are redirected more than 20 times, and give up: https://go.example/b/… -> https://go.example/a/… -> https://go.example/b/c/… and so on; lead one of the rules elsewhere",
+				"error circle a: clients are redirected more than 20 times, and give up: https://go.example/a/… -> https://go.example/b/c/… -> https://go.example/a/c/… and so on; change the destination of one of the rules",
+				"error circle b: clients are redirected more than 20 times, and give up: https://go.example/b/… -> https://go.example/a/… -> https://go.example/b/c/… and so on; change the destination of one of the rules",
 			},
 		},
 		"URLs that get longer and longer": {
 			[]resolver.Rule{{Key: "a", Value: "https://go.example/a/x"}}, resolver.Options{},
-			[]string{"error circle a: clients are redirected more than 20 times, and give up: https://go.example/a -> https://go.example/a/x -> https://go.example/a/x/x and so on; lead one of the rules elsewhere"},
+			[]string{"error circle a: clients are redirected more than 20 times, and give up: https://go.example/a -> https://go.example/a/x -> https://go.example/a/x/x and so on; change the destination of one of the rules"},
 		},
 		"a destination that another key redirects": {
 			[]resolver.Rule{{Key: "a", Value: "https://go.example/b/x?y=1#z"},
@@ -124,8 +124,8 @@ func TestCheckFindsWhatARuleDoesThatItsAuthorMayNotWant(t *testing.T) {
 		"a destination that is answered with an error": {
 			[]resolver.Rule{{Key: "a", Value: "https://go.example/b"}, {Key: "b", Value: "/b"}}, resolver.Options{},
 			[]string{
-				`warning leads to an error a: clients are redirected to https://go.example/b, where the key "b" answers with an error: too many internal redirects: loop b -> b; lead the rule elsewhere`,
-				`error loop b: loop: "/b" lies at or below the key: the new path is looked up again, matches the same key, and so on for ever, so its requests are answered with an error; lead the rule elsewhere, or remove it`,
+				`warning leads to an error a: clients are redirected to https://go.example/b, where the key "b" answers with an error: too many internal redirects: loop b -> b; change the destination of this rule`,
+				`error loop b: loop: "/b" lies at or below the key: the rule redirects to itself forever, so its requests are answered with an error; change its destination, or remove it`,
 			},
 		},
 		"a destination that is gone or passes": {

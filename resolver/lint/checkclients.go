@@ -63,7 +63,7 @@ func (c *checker) reportMeeting(rule resolver.Rule, s resolver.Sample, met visit
 		})
 	case resolver.Failed:
 		c.find(SeverityWarning, FindFailing, rule, where+" answers with an error: "+
-			met.result.Err.Error()+"; lead the rule elsewhere")
+			met.result.Err.Error()+"; change the destination of this rule")
 	}
 }
 
@@ -82,12 +82,12 @@ func (c *checker) insteadOfSite(rule resolver.Rule, second resolver.Result) stri
 
 func circleMessage(urls []string) string {
 	if urls[0] == urls[len(urls)-1] {
-		return "clients are redirected in a circle: " + strings.Join(urls, " -> ") + "; lead one " +
-			"of the rules elsewhere"
+		return "clients are redirected in a circle: " + strings.Join(urls, " -> ") + "; change " +
+			"the destination of one of the rules"
 	}
 	return "clients are redirected more than " + strconv.Itoa(clientRedirects) + " times, and " +
 		"give up: " + strings.Join(urls[:3], " -> ") +
-		" and so on; lead one of the rules elsewhere"
+		" and so on; change the destination of one of the rules"
 }
 
 // clientRedirects is how many redirects a client follows before it gives up: 20, by the Fetch

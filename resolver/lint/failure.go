@@ -46,18 +46,18 @@ func templateFailureMessage(failure error, options *resolver.Options) string {
 	const forAll = " for every value that no other key takes: its requests are answered with an " +
 		"error; "
 	if loop, is := failure.(*resolver.LoopError); is {
-		return "loop " + loop.Path() + forAll + leadElsewhere
+		return "loop " + loop.Path() + forAll + changeIt
 	}
 	if failure == resolver.ErrTooManyRedirects {
 		most := min(mostRedirects(options), resolver.MaxTemplateRedirects)
 		return "the chain never ends, or takes more than " + internalRedirects(most) + "," + forAll +
-			leadElsewhere
+			changeIt
 	}
 	why, instead := refusal(failure)
 	return why + "," + forAll + instead
 }
 
-const leadElsewhere = "lead the rule elsewhere"
+const changeIt = "change the rule's destination"
 
 // refusal says why a chain leads nowhere that ends within the limit of redirects, and what to write
 // instead.
@@ -65,12 +65,12 @@ func refusal(failure error) (why, instead string) {
 	switch failure {
 	case resolver.ErrUnsafePath:
 		return `the chain comes to a path with an encoded ".." segment or control character where a ` +
-			"template matches it", "remove that, or " + leadElsewhere
+			"template matches it", "remove that, or " + changeIt
 	case resolver.ErrPathTooLong:
 		return "the chain comes to a path of more than 8 KiB that begins as a template does",
-			leadElsewhere
+			changeIt
 	}
-	return "the chain comes to a path or destination of more than 65535 bytes", leadElsewhere
+	return "the chain comes to a path or destination of more than 65535 bytes", changeIt
 }
 
 // loopMessage says what becomes of a rule that leads into a loop, or is in it.
@@ -83,17 +83,16 @@ func loopMessage(rs *resolver.Ruleset, rule resolver.Rule, loop *resolver.LoopEr
 		next, _, _ := rs.Match(pathOf(rule.Value))
 		return selfLoopMessage(rule, next.Remaining)
 	}
-	return "loop " + loop.Path() + ": its requests are answered with an error; lead one of the " +
-		"rules elsewhere"
+	return "loop " + loop.Path() + ": its requests are answered with an error; change the " +
+		"destination of one of the rules"
 }
 
 // selfLoopMessage explains the most natural migration rule that the draft never resolves (R18).
 func selfLoopMessage(rule resolver.Rule, remaining string) string {
-	const why = ": the new path is looked up again, matches the same key, and so on for ever, so " +
-		"its requests are answered with an error; "
-	message := "loop: " + quote(rule.Value) + " lies at or below the key" + why
+	message := "loop: " + quote(rule.Value) + " lies at or below the key: the rule redirects to " +
+		"itself forever, so its requests are answered with an error; "
 	if remaining == "" || remaining == "/" { // an exact key has these paths, too
-		return message + "lead the rule elsewhere, or remove it"
+		return message + "change its destination, or remove it"
 	}
 	return message + "mark the rule exact, so that it takes /" + rule.Key +
 		" alone, or lead it to a path outside of /" + rule.Key

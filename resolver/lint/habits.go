@@ -42,7 +42,7 @@ func keyHabit(rule *resolver.Rule) (kind Kind, message string) {
 	case isAbsolute(key):
 		return WarnURLKey, urlKeyMessage(*rule)
 	case regexpSign.MatchString(key):
-		return WarnRegexp, "a key is no regular expression: it matches its own characters alone; " +
+		return WarnRegexp, "this key looks like a regular expression, but keys match literally; " +
 			insteadOfRegexp(key)
 	case keyVariable.MatchString(key):
 		return WarnLiteralVariable, "the " + firstVariable(keyVariable, key) +
@@ -218,7 +218,7 @@ func checkHostName(host string) error {
 		}
 		for i := 0; i < len(label); i++ {
 			if c := label[i]; !isHostCharacter(c) {
-				return errors.New("a host name has no " + quote(string(c)) + "; remove it")
+				return errors.New("the host name contains " + quote(string(c)) + "; remove it")
 			}
 		}
 	}

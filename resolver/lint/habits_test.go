@@ -10,7 +10,7 @@ import (
 func TestHabitsOfOtherSystemsAreWarnedOfWithWhatToWrite(t *testing.T) {
 	const (
 		page        = "https://x.example"
-		regexp      = "a key is no regular expression: it matches its own characters alone; "
+		regexp      = "this key looks like a regular expression, but keys match literally; "
 		below       = ", which matches everything below it, too"
 		ofKey       = " of the key stands for itself; "
 		ofValue     = " of the destination stands for itself; "
@@ -122,7 +122,7 @@ func TestHabitsOfOtherSystemsAreWarnedOfWithWhatToWrite(t *testing.T) {
 		},
 		{
 			WarnHostName, "docs", "https://*.example/x",
-			noHost + `*.example: a host name has no "*"; remove it`, nil,
+			noHost + `*.example: the host name contains "*"; remove it`, nil,
 		},
 		{
 			WarnHostName, "docs", "https://" + long,
@@ -192,7 +192,7 @@ func TestWhatOnlyLooksForeignIsNotWarnedOf(t *testing.T) {
 
 func TestAnOriginThatNoClientFindsIsWarnedOf(t *testing.T) {
 	for origin, want := range map[string]string{
-		"https://*.example":   `origin: no client finds the host *.example: a host name has no "*"; remove it`,
+		"https://*.example":   `origin: no client finds the host *.example: the host name contains "*"; remove it`,
 		"https://go.example":  "",
 		"http://[::1]:8080":   "",
 		"":                    "",

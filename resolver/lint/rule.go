@@ -115,7 +115,7 @@ func (l *ruleLint) lintPercent() {
 	}
 	if weburl.MalformedTriplet(path+query+fragment) >= 0 {
 		l.warn(WarnBarePercent, "the destination has a \"%\" without two hex digits, which "+
-			"clients ask for as it stands, and many servers refuse with status 400; write %25 for a "+
+			"clients send unchanged, and many servers reject with status 400; write %25 for a "+
 			"percent sign")
 	}
 }

@@ -31,7 +31,7 @@ func TestEveryKindOfWarningSaysWhatHappensAndWhatToWrite(t *testing.T) {
 			[]resolver.Rule{{Key: "a", Value: "/b", Position: at},
 				{Key: "b", Value: "/c/x", Position: behind}, {Key: "c", Value: "/a", Position: behind}},
 			resolver.Options{},
-			where + `"a": loop a -> b -> c -> a: its requests are answered with an error; lead one of the rules elsewhere`,
+			where + `"a": loop a -> b -> c -> a: its requests are answered with an error; change the destination of one of the rules`,
 		},
 		{
 			"a chain above the limit", WarnTooManyRedirects,
@@ -116,17 +116,17 @@ func TestEveryKindOfWarningSaysWhatHappensAndWhatToWrite(t *testing.T) {
 		{
 			"a destination with an escape that is none", WarnBarePercent,
 			[]resolver.Rule{{Key: "a", Value: "https://x.example/100%#b", Position: at}}, resolver.Options{},
-			where + `"a": the destination has a "%" without two hex digits, which clients ask for as it stands, and many servers refuse with status 400; write %25 for a percent sign`,
+			where + `"a": the destination has a "%" without two hex digits, which clients send unchanged, and many servers reject with status 400; write %25 for a percent sign`,
 		},
 		{
 			"a query with an escape that is none", WarnBarePercent,
 			[]resolver.Rule{{Key: "a", Value: "/x?b=5%2", Position: at}}, resolver.Options{Query: resolver.QueryPreserve},
-			where + `"a": the destination has a "%" without two hex digits, which clients ask for as it stands, and many servers refuse with status 400; write %25 for a percent sign`,
+			where + `"a": the destination has a "%" without two hex digits, which clients send unchanged, and many servers reject with status 400; write %25 for a percent sign`,
 		},
 		{
 			"an escape that is none in a query of the rule's own", WarnBarePercent,
 			[]resolver.Rule{{Key: "a", Value: "/x?b=5%2", Query: resolver.QueryIgnore, Position: at}}, resolver.Options{},
-			where + `"a": the destination has a "%" without two hex digits, which clients ask for as it stands, and many servers refuse with status 400; write %25 for a percent sign`,
+			where + `"a": the destination has a "%" without two hex digits, which clients send unchanged, and many servers reject with status 400; write %25 for a percent sign`,
 		},
 		{
 			"a space in a path", WarnSpace,
@@ -157,29 +157,29 @@ func TestEveryKindOfWarningSaysWhatHappensAndWhatToWrite(t *testing.T) {
 			"a chain that gives a template what no request may have", WarnUnsafePath,
 			[]resolver.Rule{{Key: "a", Value: "/t/..%2Fx", Position: at},
 				{Key: "t/{x}", Value: "https://x.example/{x}"}}, resolver.Options{},
-			where + `"a": the chain comes to a path with an encoded ".." segment or control character where a template matches it, so its requests are answered with an error; remove that, or lead the rule elsewhere`,
+			where + `"a": the chain comes to a path with an encoded ".." segment or control character where a template matches it, so its requests are answered with an error; remove that, or change the rule's destination`,
 		},
 		{
 			"a chain that makes too much of a path", WarnTooLong,
 			[]resolver.Rule{{Key: "a", Value: "/t/" + strings.Repeat("x", 40_000), Position: at},
 				{Key: "t/{x}", Value: "https://x.example/{x}/{x}"}}, resolver.Options{},
-			where + `"a": the chain comes to a path or destination of more than 65535 bytes, so its requests are answered with an error; lead the rule elsewhere`,
+			where + `"a": the chain comes to a path or destination of more than 65535 bytes, so its requests are answered with an error; change the rule's destination`,
 		},
 		{
 			"a template whose chain gives another one what no request may have", WarnUnsafePath,
 			[]resolver.Rule{{Key: "a/{x}", Value: "/t/..%2F{x}", Position: at},
 				{Key: "t/{x}", Value: "https://x.example/{x}"}}, resolver.Options{},
-			where + `"a/{x}": the chain comes to a path with an encoded ".." segment or control character where a template matches it, for every value that no other key takes: its requests are answered with an error; remove that, or lead the rule elsewhere`,
+			where + `"a/{x}": the chain comes to a path with an encoded ".." segment or control character where a template matches it, for every value that no other key takes: its requests are answered with an error; remove that, or change the rule's destination`,
 		},
 		{
 			"a template that loops for every value", WarnLoop,
 			[]resolver.Rule{{Key: "a/{x}", Value: "/a/{x}", Position: at}}, resolver.Options{},
-			where + `"a/{x}": loop a/{x} -> a/{x} for every value that no other key takes: its requests are answered with an error; lead the rule elsewhere`,
+			where + `"a/{x}": loop a/{x} -> a/{x} for every value that no other key takes: its requests are answered with an error; change the rule's destination`,
 		},
 		{
 			"a template that grows", WarnTooManyRedirects,
 			[]resolver.Rule{{Key: "a{x}", Value: "/ab{x}", Position: at}}, resolver.Options{},
-			where + `"a{x}": the chain never ends, or takes more than 32 internal redirects, for every value that no other key takes: its requests are answered with an error; lead the rule elsewhere`,
+			where + `"a{x}": the chain never ends, or takes more than 32 internal redirects, for every value that no other key takes: its requests are answered with an error; change the rule's destination`,
 		},
 		{
 			"a user name in a template", WarnUserinfo,
@@ -246,31 +246,31 @@ func TestALoopOfOneRuleIsExplainedWithWhatToWriteInstead(t *testing.T) {
 	}{
 		{
 			"a destination below the key", resolver.Rule{Key: "docs", Value: "/docs/v2", Position: at},
-			where + `"docs": loop: "/docs/v2" lies at or below the key: the new path is looked up again, matches the same key, and so on for ever, ` +
+			where + `"docs": loop: "/docs/v2" lies at or below the key: the rule redirects to itself forever, ` +
 				`so its requests are answered with an error; mark the rule exact, ` +
 				`so that it takes /docs alone, or lead it to a path outside of /docs`,
 		},
 		{
 			"the key itself", resolver.Rule{Key: "docs", Value: "/docs?a", Position: at},
-			where + `"docs": loop: "/docs?a" lies at or below the key: the new path is looked up again, matches the same key, and so on for ever, ` +
-				`so its requests are answered with an error; lead the rule elsewhere, or remove it`,
+			where + `"docs": loop: "/docs?a" lies at or below the key: the rule redirects to itself forever, ` +
+				`so its requests are answered with an error; change its destination, or remove it`,
 		},
 		{
 			"the key itself in another spelling", resolver.Rule{Key: "docs", Value: "/%64ocs", Position: at},
-			where + `"docs": loop: "/%64ocs" lies at or below the key: the new path is looked up again, matches the same key, and so on for ever, ` +
-				`so its requests are answered with an error; lead the rule elsewhere, or remove it`,
+			where + `"docs": loop: "/%64ocs" lies at or below the key: the rule redirects to itself forever, ` +
+				`so its requests are answered with an error; change its destination, or remove it`,
 		},
 		{
 			"the key itself with a slash appended", resolver.Rule{Key: "docs", Value: "/docs/",
 				Position: at},
-			where + `"docs": loop: "/docs/" lies at or below the key: the new path is looked up again, matches the same key, and so on for ever, ` +
-				`so its requests are answered with an error; lead the rule elsewhere, or remove it`,
+			where + `"docs": loop: "/docs/" lies at or below the key: the rule redirects to itself forever, ` +
+				`so its requests are answered with an error; change its destination, or remove it`,
 		},
 		{
 			"an exact key with a slash appended", resolver.Rule{Key: "docs", Value: "/docs/", Exact: true,
 				Position: at},
-			where + `"docs": loop: "/docs/" lies at or below the key: the new path is looked up again, matches the same key, and so on for ever, ` +
-				`so its requests are answered with an error; lead the rule elsewhere, or remove it`,
+			where + `"docs": loop: "/docs/" lies at or below the key: the rule redirects to itself forever, ` +
+				`so its requests are answered with an error; change its destination, or remove it`,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -310,7 +310,7 @@ func TestALoopIsShownOnceAsTheCycleOfItsKeysAndItsFeedersAreNamed(t *testing.T) 
 	type short struct{ key, message string }
 	const tail = " into the loop B -> C -> D -> B, so its requests are answered with an error; break the loop"
 	want := []short{
-		{"B", "loop B -> C -> D -> B: its requests are answered with an error; lead one of the rules elsewhere"},
+		{"B", "loop B -> C -> D -> B: its requests are answered with an error; change the destination of one of the rules"},
 		{"feeder", "the rule leads" + tail},
 		{"in", "the rule leads" + tail},
 	}

@@ -40,20 +40,20 @@ func TestWhatCouldNotBeLoadedIsRefusedInEveryDirection(t *testing.T) {
 		text          string
 		exact         int
 	}{
-		{"a key", `file:2:1: key "a?b": a key has no "?"`, rulefile.CSV, "a,/b\na?b,/c\n", 1},
-		{"a key", `file:2:2: key "/a": a key has no leading "/"; write a`,
+		{"a key", `file:2:1: key "a?b": the key contains "?"`, rulefile.CSV, "a,/b\na?b,/c\n", 1},
+		{"a key", `file:2:2: key "/a": the key begins with "/"; write a`,
 			rulefile.JSON, "{\"b\": \"/c\",\n \"/a\": \"/b\"}", 1},
-		{"a destination with a backslash", `destination has no "\"`, rulefile.Redirects,
+		{"a destination with a backslash", `destination contains "\"`, rulefile.Redirects,
 			"/a /b\\c\n/d /e\n", 1},
 		{"a destination", `file:1:1: key "a": the destination "b" is neither a URL`,
 			rulefile.CSV, "a,b\n", 0},
-		{"a key that stands already", `key "a": the key stands already at file:1:1; remove one`,
+		{"a key that stands already", `key "a": the key is already defined at file:1:1; remove one`,
 			rulefile.CSV, "a,/b\nc,/d\na,/e\n", 2},
 		{"a key in another spelling", `key "%61": the key matches the same paths as that at file:1:1`,
 			rulefile.CSV, "a,/b\n%61,/e\n", 1},
 		{"a template with another variable", `file:2:1: key "a/{y}": the key matches the same paths`,
 			rulefile.CSV, "a/{x},/b/{x}\na/{y},/b/{y}\n", 1},
-		{"several things", "a key has no \"#\"", rulefile.CSV, "a#b,c\n", 0},
+		{"several things", "the key contains \"#\"", rulefile.CSV, "a#b,c\n", 0},
 	} {
 		for _, to := range ours {
 			out, done := convert(t, tt.from, to, tt.text)

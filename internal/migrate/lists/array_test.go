@@ -249,7 +249,7 @@ func TestListsThatAreNoneAreRefusedWithTheirPlaces(t *testing.T) {
 			rulefile.Reading{}, "",
 			"file:1:2: redirect of \"/a\\x01x\\x02\": a string holds control characters"},
 		{"many variables", `[{"source":"` + strings.Repeat("/:a/b", 1000) + `","destination":"/b"}]`,
-			rulefile.Reading{}, "", "stands twice"},
+			rulefile.Reading{}, "", "is given twice"},
 		{"more variables than a rule has", `[{"source":"/(a)` + strings.Repeat("/(b)", 100_000) +
 			`","destination":"/b"}]`, rulefile.Reading{}, "", "file:1:2: a path has at most 64 variables"},
 		{"depth", `[{"source":"/a","destination":"/b","permanent":true,"x":` +

@@ -36,7 +36,7 @@ func (a *array) newEntry(v migrate.Node) *redirectEntry {
 	e := &redirectEntry{array: a, at: v.At}
 	for key, m := range v.Inside() {
 		if e.has(key.Text) {
-			e.wrong = append(e.wrong, printable.Quote(key.Text)+" stands twice")
+			e.wrong = append(e.wrong, printable.Quote(key.Text)+" is given twice")
 			continue
 		}
 		want, isKnown := e.set(key.Text, m)

@@ -99,7 +99,7 @@ to = "/\u0001"
 			"file:11:1: the status must be 301, 302\nfile:19:1: the redirect has no \"from\"\n" +
 			"file:19:1: \"to\" holds control characters\npassed over: \"comment\""},
 		{"what is no TOML", "[[redirects]]\nfrom = \"/a\"\nto = \"/b\"\n[[redirects]]\n" +
-			"from = \"/c\nto = 1\n", rulefile.Reading{}, "", "file:5:11: this is no TOML: strings cannot contain newlines"},
+			"from = \"/c\nto = 1\n", rulefile.Reading{}, "", "file:5:11: this is not valid TOML: strings cannot contain newlines"},
 		{"no redirects", "[build]\nx = 1\n", rulefile.Reading{}, "", "there are no [[redirects]]"},
 		{"something else", "redirects = 3\n", rulefile.Reading{}, "",
 			"redirects are written as [[redirects]]"},

@@ -113,7 +113,7 @@ func (p *pattern) addGroup(name string) error {
 	isSame := func(g group) bool { return g.name == name }
 	switch {
 	case name != "" && slices.ContainsFunc(p.groups, isSame):
-		return errors.New(printable.Quote(":"+name) + " stands twice; give one of them another name")
+		return errors.New(printable.Quote(":"+name) + " is given twice; give one of them another name")
 	case modifier == "?":
 		return errors.New("a rule has no optional segment " + printable.Quote(":"+name+"?") +
 			"; write a rule for the path with it, and one for that without it")

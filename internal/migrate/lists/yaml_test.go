@@ -52,7 +52,7 @@ func TestWhatIsNoMapInYAMLIsToldAllAtOnce(t *testing.T) {
 				"file:4:1: the destination of \"/e\" is a text, not null\n" +
 				"file:5:3: a path is a text, not a list\nfile:8:1: another map is merged here"},
 		{"what is no YAML", "/a: /b\n/c: /d: e\n/f: /g\n/h: \"i\n/j: /k\n", none, "",
-			"file:2:1: this is no YAML: mapping values are not allowed"},
+			"file:2:1: this is not valid YAML: mapping values are not allowed"},
 		{"expressions", "^/a(b|: /c\n/d.*$: /e\n^/x/([0-9]+)$: /f\n^/y/(.*)$: /z/${p}\n", none, "",
 			"file:1:1: in the regular expression\nfile:2:1: the path looks like a regular expression\n" +
 				"file:3:1: in the regular expression\nfile:4:1: \"$\" in the destination does not name a group"},
@@ -60,12 +60,12 @@ func TestWhatIsNoMapInYAMLIsToldAllAtOnce(t *testing.T) {
 		{"control characters", "\"/a\\x01x\\x02\": /b\n", none, "",
 			"file:1:1: a path or a destination holds"},
 		{"an anchor that is none", "/c: /d\n/a: *b\n", none, "",
-			"file:2:1: this is no YAML: unknown anchor 'b'"},
+			"file:2:1: this is not valid YAML: unknown anchor 'b'"},
 		{"a character that is none", "/a: /b\n/caf\xe9: /c\n/d: /e\n", none, "",
-			"file:2:1: this is no YAML: "},
+			"file:2:1: this is not valid YAML: "},
 		{"a mistake in a document behind another", "/a: /b\n---\n/c: /d: e\n/f: /g\n", none, "",
-			"file:3:1: this is no YAML: mapping values"},
-		{"depth", strings.Repeat("[", 100_000), none, "", "file:1:1: this is no YAML: "},
+			"file:3:1: this is not valid YAML: mapping values"},
+		{"depth", strings.Repeat("[", 100_000), none, "", "file:1:1: this is not valid YAML: "},
 	})
 }
 
