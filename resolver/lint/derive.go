@@ -69,11 +69,14 @@ func (d *derivation) lint(changes []resolver.RuleChange) {
 	}
 	for _, key := range keys {
 		was, now := rulesFor(d.before, key), rulesFor(d.next, key)
-		d.compareServing(key, was, now)
+		servesOn := len(was) > 0 && len(now) > 0 && was[0] == now[0]
 		for i, this := range now {
 			if rule := changed[keyOfSource{this.source, key}]; rule != nil {
 				now[i].rule.Position = rule.Position // as what serves has no lines
 			}
+		}
+		if !servesOn {
+			d.noteServing(key, was, now)
 		}
 		d.lintKey(was, now)
 	}
@@ -94,11 +97,8 @@ func rulesFor(rs *resolver.Ruleset, key string) (rules []sourcedRule) {
 	return rules
 }
 
-// compareServing notes what to look at if another rule now serves for a key.
-func (d *derivation) compareServing(key string, was, now []sourcedRule) {
-	if len(was) > 0 && len(now) > 0 && was[0] == now[0] {
-		return
-	}
+// noteServing notes what to look at, as another rule now serves for a key.
+func (d *derivation) noteServing(key string, was, now []sourcedRule) {
 	if resolver.IsTemplate(key) && d.templates == nil {
 		d.templates = map[int]bool{}
 	}

@@ -119,3 +119,38 @@ func TestNoDestinationIsMisspeltBecauseOfGoneOrPass(t *testing.T) {
 		}
 	}
 }
+
+func TestANewIdlePassIsWarnedOfBesideWarningsOfItsReader(t *testing.T) {
+	at := func(line int) resolver.Position {
+		return resolver.Position{Source: "file", Line: line, Column: 1}
+	}
+	opts := resolver.Options{NoLines: true}
+	c, err := resolver.NewCompiler(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := New(opts)
+	c.NextSource()
+	for i, key := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
+		rule := resolver.Rule{Key: key, Value: "https://x.example", Position: at(2 + i)}
+		c.Add(rule)
+		list.Add(1, rule)
+	}
+	said := Warning{Kind: "said", Position: at(1), Message: "something else"}
+	list.AddRead(1, said)
+	c.Inspect(list.Finish)
+	before, err := c.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pass := resolver.Rule{Key: "p/q", Value: resolver.PassValue, Position: at(11)}
+	changes := []resolver.RuleChange{{Source: 1, Rule: &pass}}
+	next, _, err := before.With(changes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, fresh := list.Derive(before, next, changes, map[int][]Warning{1: {said}})
+	if len(fresh) != 1 || fresh[0].Kind != WarnNoEffect || fresh[0].Position.Line != 11 {
+		t.Errorf("the new warnings are %v", fresh)
+	}
+}
