@@ -14,7 +14,7 @@ func TestTheLogSaysOfInlineRulesWhichHandlerAndKeyItMeans(t *testing.T) {
 		s.Server = testcaddy.ServeWith(t, testcaddy.LogTo(s.Log),
 			"shortlink {\n docs/:id https://docs.example\n loop /loop/again\n "+name+"\n}")
 		for key, text := range map[string]string{
-			"docs/:id": "stands for itself", "loop": "the new path is looked up again",
+			"docs/:id": "stands for itself", "loop": "redirects to itself forever",
 		} {
 			entry := s.Logged(t, 1, text)
 			if entry["handler"] != handler || entry["key"] != key ||
