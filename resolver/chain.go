@@ -22,6 +22,9 @@ type chainEnd struct {
 	// lastQuery is the last embedded query that is not empty, without its "?". Of a chain whose
 	// mode does not need it, it may be another one.
 	lastQuery string
+	// laterQuery is a template's query that replaces lastQuery. It is made only if the chain ends with
+	// it, because queries of all steps could be hundreds of times as long as the path.
+	laterQuery *templateQuery
 	// mode is the first rule's query mode, searchMode the one that search is spelled in.
 	mode, searchMode QueryMode
 	// anyMode tells that rules of any query mode may lead to the chain.
@@ -76,12 +79,30 @@ func (e *chainEnd) add(next *step) {
 			e.mode = next.mode
 		}
 		e.query, e.fragment = cmp.Or(e.query, next.query), cmp.Or(e.fragment, next.fragment)
-		e.lastQuery = cmp.Or(strings.TrimPrefix(next.query, "?"), e.lastQuery)
+		e.addLastQuery(next)
 		return
 	}
 	e.state = endAbsolute
 	e.base, e.search, e.destinationFragment = next.base, next.query, next.fragment
 	e.searchMode = next.queryMode
+}
+
+func (e *chainEnd) addLastQuery(next *step) {
+	if next.laterQuery != nil {
+		e.laterQuery = next.laterQuery
+	} else if query := strings.TrimPrefix(next.query, "?"); query != "" {
+		e.lastQuery, e.laterQuery = query, nil
+	}
+}
+
+// templateQuery is the query of a template with a "?", and its captures.
+type templateQuery struct {
+	query    string
+	captures []string
+}
+
+func (q *templateQuery) String() string {
+	return string(appendFilled(nil, strings.TrimPrefix(q.query, "?"), q.captures))
 }
 
 // precede puts a step in front of a chain, but for what it appends.

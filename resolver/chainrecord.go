@@ -124,7 +124,9 @@ func (e *chainEnd) embedded(o *options) embedded {
 	query := strings.TrimPrefix(e.query, "?")
 	mode := o.queryOf(e.mode)
 	if mode == queryOwn {
-		query = e.lastQuery
+		if query = e.lastQuery; e.laterQuery != nil {
+			query = e.laterQuery.String()
+		}
 	}
 	return embedded{e.search, query, e.fragment, mode, e.searchMode}
 }

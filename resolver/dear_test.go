@@ -77,6 +77,10 @@ func dearRequests(n int) []dearRequest {
 	literals := append(numberedChain("v%d/{+x}", "/k%d")[:20], literalChain(n)[:20]...)
 	queries := numberedChain("v%d/{+x}", "/v%d/{+x}?{+x}")
 	queries[0].Query = QueryIgnore
+	// The last one's query is too long; the others would be, too, were they made.
+	encoded := numberedChain("v%d/{+x}", "/v%d/{+x}?"+strings.Repeat("{x}", 7))
+	encoded = append(encoded[:32], Rule{Key: "v32/{+x}", Value: "https://x.example/"})
+	encoded[0].Query = QueryIgnore
 	olds, edits := strings.Repeat("/old", 256), strings.Repeat("/edit", 256)
 	return []dearRequest{
 		{"moved", moved, filled(n, "/", "old/", "")},
@@ -115,6 +119,7 @@ func dearRequests(n int) []dearRequest {
 		{"literal keys", literals, filled(n, "/v0", "/a", "")},
 		{"1,024 templates", append(binaryKeys(10), moved...), filled(n, olds, "/a", "")},
 		{"4,096 templates", append(binaryKeys(12), moved...), filled(n, olds, "/a", "")},
+		{"queries in which much is encoded", encoded, filled(n, "/v0", "/:", "")},
 		{"1,000 of which each spans segments", append(numberedKeys(1000, func(i int) string {
 			return strings.TrimSuffix(binaryKeys(10)[i].Key, "/z") + "/{+x}/z"
 		}), moved...), filled(n, olds, "/a", "")},

@@ -28,8 +28,9 @@ type step struct {
 	// base is origin and path of a URL. Query and fragment of a path are as written, and only there
 	// where the chain has use for them.
 	base, query, fragment string
-	queryMode             QueryMode // that the query of a URL is spelled in
-	err                   error     // why the captures lead nowhere
+	laterQuery            *templateQuery // stands for the query of a path where an earlier one is known
+	queryMode             QueryMode      // that the query of a URL is spelled in
+	err                   error          // why the captures lead nowhere
 }
 
 // match is what a path matches best: a rule of the table, a template, or nothing.
@@ -198,10 +199,19 @@ func (s *stepper) templateStep(m *templateMatch, chain *chainEnd) step {
 	case v.query == "":
 	case chain.query == "":
 		next.query = "?" + v.queryOf(m.captures)
-	case chain.queryMode(s.opts) == queryOwn: // encoded only if it stays the last one
-		next.query = string(appendFilled(nil, v.query, m.captures))
+	case chain.queryMode(s.opts) == queryOwn && v.query != "?":
+		next.laterQuery = &templateQuery{v.query, cloneAll(m.captures)}
 	}
 	return next
+}
+
+// cloneAll copies texts of a path whose memory is used again.
+func cloneAll(texts []string) []string {
+	clones := make([]string, len(texts))
+	for i, text := range texts {
+		clones[i] = strings.Clone(text)
+	}
+	return clones
 }
 
 // advance goes to a path with captures in their places. It reports false, and stays, where R14
