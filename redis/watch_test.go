@@ -163,7 +163,7 @@ func TestWhatCannotBeServedIsRejectedUntilItIsPutRight(t *testing.T) {
 			"the Redis hash links is missing or empty"},
 		"everything is deleted": {[][]any{{"flushall"}}, "the Redis hash links is missing or empty"},
 		"the key is of other type": {[][]any{{"del", "links"}, {"set", "links", "text"}},
-			"the Redis key links holds no hash"},
+			"the Redis key links is not a hash"},
 		"a value is bad": {[][]any{{"hset", "links", "docs", `{"to": 1}`}},
 			`redis links: key "docs": "to" in the value of "docs" takes a string, not 1`},
 	} {
