@@ -14,15 +14,15 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
 
-// way is one way to have Caddy redirect n paths, each to a URL of its own.
+// way is one way for Caddy to redirect n paths, each to its own URL.
 type way struct {
 	name  string
-	most  int // rules that it still loads in seconds
+	most  int // number of rules that load within seconds
 	block func(n int) string
 }
 
-// waysToRedirect are this handler and what Caddy itself has for the purpose. The map comes off
-// lightly: a site with other pages would also have to keep their requests from redir.
+// waysToRedirect returns this handler and Caddy's own alternatives. The comparison favours map:
+// with other pages, a site would also have to keep their requests from redir.
 func waysToRedirect() []way {
 	return []way{
 		{"shortlink", 1_000_000, func(n int) string {
@@ -35,7 +35,7 @@ func waysToRedirect() []way {
 	}
 }
 
-// linePerRule writes n rules, each by a format that takes the key and the URL.
+// linePerRule writes n rules with a format for key and URL.
 func linePerRule(n int, format string) string {
 	var lines strings.Builder
 	for i := range n {
@@ -52,7 +52,7 @@ func compareURL(i int) string {
 	return fmt.Sprintf("https://www.example.com/articles/%027d", i)
 }
 
-// caddyfileOf returns a Caddyfile whose only site holds block.
+// caddyfileOf returns a Caddyfile with one site that contains block.
 func caddyfileOf(b *testing.B, block string) string {
 	return fmt.Sprintf(`{
 	admin off
@@ -69,7 +69,7 @@ http://:0 {
 `, testcaddy.StorageDir(b), block)
 }
 
-// start has Caddy adapt and run a Caddyfile instead of the one before.
+// start makes Caddy adapt and run a Caddyfile, which replaces the previous one.
 func start(b *testing.B, caddyfile string) {
 	b.Helper()
 	config, err := testcaddy.Adapt(caddyfile)
@@ -81,7 +81,7 @@ func start(b *testing.B, caddyfile string) {
 	}
 }
 
-// stop stops Caddy when the benchmark ends.
+// stop stops Caddy at the end of the benchmark.
 func stop(b *testing.B) {
 	b.Cleanup(func() {
 		if err := caddy.Stop(); err != nil {
@@ -90,8 +90,7 @@ func stop(b *testing.B) {
 	})
 }
 
-// runningServer returns the HTTP server of the Caddy that runs: what net/http calls for each
-// request.
+// runningServer returns the HTTP server of the running Caddy. net/http calls it for each request.
 func runningServer(b *testing.B) http.Handler {
 	b.Helper()
 	app, err := caddy.ActiveContext().App("http")
@@ -101,9 +100,9 @@ func runningServer(b *testing.B) http.Handler {
 	return app.(*caddyhttp.App).Servers["srv0"]
 }
 
-// BenchmarkCompare measures Caddy's whole server from the parsed request to the header of the
-// response, without network: the same rules in three ways, asked for in random order.
-// static is one redirect for all paths, the least that Caddy can do.
+// BenchmarkCompare measures Caddy's whole server without network, from the parsed request to the
+// response header. It requests the same rules in three ways, in random order. static is one
+// redirect for all paths, the minimum for Caddy.
 func BenchmarkCompare(b *testing.B) {
 	stop(b)
 	b.Run("static", func(b *testing.B) {
@@ -124,7 +123,7 @@ func BenchmarkCompare(b *testing.B) {
 	}
 }
 
-// serveInTurn asks the running server for the rules of these numbers, one after the other.
+// serveInTurn requests the rules of these numbers, one after the other.
 func serveInTurn(b *testing.B, order []int) {
 	server := runningServer(b)
 	paths := make([]string, len(order))
@@ -157,8 +156,8 @@ func serveInTurn(b *testing.B, order []int) {
 	}
 }
 
-// BenchmarkLoad measures how long Caddy takes from a Caddyfile to serving it, and the memory
-// that it holds afterwards for each rule, its own copy of the configuration included.
+// BenchmarkLoad measures how long Caddy takes to load a Caddyfile and serve it. It also measures
+// the memory for each rule, including Caddy's own copy of the configuration.
 func BenchmarkLoad(b *testing.B) {
 	stop(b)
 	for _, n := range []int{1000, 10_000, 100_000, 1_000_000} {

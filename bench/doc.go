@@ -1,5 +1,4 @@
-// Package bench measures the handler beside what Caddy itself has for the purpose. Below it are
-// the command scale, which measures whole processes, and the command generate, which makes the
-// tables of vectors that tests read. It is a module of its own: nobody who builds or tests
-// shortlink needs it.
+// Package bench compares the handler with Caddy's own alternatives. Below it are two commands. The
+// command scale measures whole processes. The command generate makes the tables of vectors for
+// tests. It is a separate module, because nobody needs it to build or test shortlink.
 package bench

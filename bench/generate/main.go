@@ -1,8 +1,8 @@
-// Command generate makes the tables of vectors that tests read, from public test suites:
+// Command generate makes tables of test vectors from public test suites:
 //
 //	go run -C bench ./generate -suite wpt -revision 2026-07 PATH
 //
-// It runs in the folder bench. PATH, seen from there, is the folder or the file of the suite:
+// It runs in the folder bench. PATH is the folder or the file of the suite, relative to bench:
 //
 //	wpt          the folder url/resources of web-platform-tests
 //	uritemplate  the folder of uri-templates/uritemplate-test
@@ -11,7 +11,7 @@
 //	golang       a JSON object of the redirects of golang.org
 //	babel        the _redirects of babeljs.io
 //
-// Without a revision the tables name the day.
+// Without a revision, the tables contain the date.
 package main
 
 import (
@@ -27,13 +27,13 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/vectors"
 )
 
-// made is a table, and where it belongs.
+// made is a generated table and its destination.
 type made struct {
 	file  string
 	table vectors.Table
 }
 
-// suites make the tables of a suite.
+// suites holds a function for each suite that makes its tables.
 var suites = map[string]func(path string) ([]made, error){
 	"wpt":         ofWebPlatformTests,
 	"uritemplate": ofURITemplates,
@@ -88,7 +88,7 @@ func generate(suite, path, revision string) error {
 	return nil
 }
 
-// read decodes a file of JSON.
+// read decodes a JSON file.
 func read[T any](file string) (content T, err error) {
 	text, err := os.ReadFile(file)
 	if err == nil {
@@ -97,7 +97,7 @@ func read[T any](file string) (content T, err error) {
 	return content, err
 }
 
-// sorted returns the members of an object in the order of their names.
+// sorted returns the names of an object's members in order.
 func sorted[T any](object map[string]T) (names []string) {
 	for name := range object {
 		names = append(names, name)

@@ -45,7 +45,7 @@ func ofURITemplates(folder string) ([]made, error) {
 	return []made{{"uritemplate/testdata/official.json", t}}, nil
 }
 
-// named returns the variables that a template can name.
+// named returns the variables that occur in a template.
 func named(variables map[string]json.RawMessage, template string) map[string]json.RawMessage {
 	some := map[string]json.RawMessage{}
 	for name, value := range variables {
@@ -56,7 +56,7 @@ func named(variables map[string]json.RawMessage, template string) map[string]jso
 	return some
 }
 
-// fedifyCase is a case of the tests of Fedify's two implementations.
+// fedifyCase is a test case of Fedify's two implementations.
 type fedifyCase struct {
 	ID          int
 	Kind        string
@@ -72,8 +72,8 @@ type fedifyCase struct {
 	ByteEqual   *bool           `json:"expected_byte_equal"`
 }
 
-// ofFedify makes a table of the tests of Fedify's URI templates, with the answers of RFC 6570 where
-// Fedify's are others. Those of its router are left out.
+// ofFedify makes a table of the tests of Fedify's URI templates. Answers follow RFC 6570 where
+// Fedify differs. The tests of its router are left out.
 func ofFedify(file string) ([]made, error) {
 	t := vectors.Table{
 		Suite:   "fedify-dev/fedify: tests of packages/uri-template, and of its prototype",
@@ -109,7 +109,7 @@ func ofFedify(file string) ([]made, error) {
 			}
 			t.Add(c.ID, kind, c.Template, c.URL, expected)
 		case "match_then_expand":
-			var again any // null: there is no match
+			var again any // null: no match
 			if string(c.Correct) != "null" {
 				again = c.ByteEqual == nil || *c.ByteEqual
 			}

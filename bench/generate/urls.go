@@ -77,7 +77,7 @@ func urlTable(file string) (vectors.Table, error) {
 	return t, err
 }
 
-// checkDerived checks that what the table leaves out follows from the rest.
+// checkDerived checks that the omitted members follow from the others.
 func (c wptURL) checkDerived() error {
 	host := c.Hostname
 	if c.Port != "" {
@@ -122,7 +122,7 @@ func encodingTable(file string) (vectors.Table, error) {
 	return t, err
 }
 
-// wptCases returns the objects of an array in which comments stand as plain strings.
+// wptCases returns the objects of an array. Plain strings in it are comments.
 func wptCases[T any](file string) (cases []T, err error) {
 	elements, err := read[[]json.RawMessage](file)
 	for _, element := range elements {
@@ -138,7 +138,7 @@ func wptCases[T any](file string) (cases []T, err error) {
 	return cases, err
 }
 
-// ofRFC3986 makes a table of cases of normalisation.
+// ofRFC3986 makes a table of normalisation cases.
 func ofRFC3986(file string) ([]made, error) {
 	t := vectors.Table{
 		Suite: "RFC 3986, sections 6.2.2, 6.2.3, 2.2 and 2.4; RFC 9110, section 4.2.3; and " +

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// editable is a source that edits are written to.
+// editable is a source that accepts edits.
 type editable struct {
 	name   string
 	source string // in a Caddyfile
 	fill   func(rules int) error
-	shared bool // by several servers
+	shared bool // used by several servers
 }
 
-// edit measures how long a new rule takes through the admin endpoint, at all sizes up to a number
-// of rules.
+// edit measures how long the admin endpoint takes to add a rule. It measures all sizes up to the
+// given number of rules.
 func (b *bench) edit(rules, rounds int) error {
 	all := []editable{
 		{"file", "file " + b.links(), func(n int) error { return b.writeRules(n, 0, 0) }, false},
@@ -56,10 +56,10 @@ func (b *bench) edit(rules, rounds int) error {
 	return nil
 }
 
-// editTimes are how long edits take, in milliseconds.
+// editTimes are the durations of edits, in milliseconds.
 type editTimes struct{ answered, served, elsewhere series }
 
-// editsOf makes edits of a source, each on a server at rest.
+// editsOf edits a source, on an idle server each time.
 func (b *bench) editsOf(e editable, rules, rounds int) (*editTimes, error) {
 	if err := os.MkdirAll(b.caddyDir(0), 0o700); err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (b *bench) editsOf(e editable, rules, rounds int) (*editTimes, error) {
 	return times, nil
 }
 
-// editOnce adds a rule through the first server, and asks all for it meanwhile.
+// editOnce adds a rule through the first server, and requests it from all servers meanwhile.
 func editOnce(servers []*server, i int, times *editTimes) error {
 	type seen struct {
 		after time.Duration

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// patience is how long an edit may take until it counts as lost.
+// patience is the time after which an edit counts as lost.
 const patience = 10 * time.Second
 
 // change is an edit of the i-th rule.
@@ -16,8 +16,8 @@ type change struct {
 	made          time.Time
 }
 
-// edits measures how long edits of Redis keys take at a fixed rate until they are served, and that
-// none is lost.
+// edits edits Redis keys at a fixed rate, and measures the time until an edit is served. It also
+// checks that no edit is lost.
 func (b *bench) edits(rules, rate int, length time.Duration) error {
 	r, err := b.startRedis()
 	if err != nil {
@@ -66,7 +66,7 @@ func (b *bench) edits(rules, rate int, length time.Duration) error {
 	return errors.Join(seen.failed[:min(len(seen.failed), 10)]...)
 }
 
-// edit edits one rule after the other at a fixed rate, from the first on again after the last.
+// edit edits the rules in turn at a fixed rate, and starts over after the last.
 func (r *redisServer) edit(rules, rate int, length time.Duration, made chan<- change) error {
 	begin := time.Now()
 	for n := range int(length.Seconds() * float64(rate)) {
@@ -80,7 +80,7 @@ func (r *redisServer) edit(rules, rate int, length time.Duration, made chan<- ch
 	return nil
 }
 
-// follow asks for each edit, in their order, until it is served.
+// follow requests the rule of each edit, in order, until the edit is served.
 func (p *process) follow(made <-chan change) *load {
 	result := &load{}
 	var workers sync.WaitGroup
@@ -103,7 +103,7 @@ func (p *process) follow(made <-chan change) *load {
 	return result
 }
 
-// askUntil asks for an edit until it is served, or has taken too long.
+// askUntil requests the rule of an edit until the edit is served, or patience ends.
 func (c *connection) askUntil(edit change) error {
 	for {
 		got, err := c.ask("/" + key(edit.i))
@@ -117,7 +117,7 @@ func (c *connection) askUntil(edit change) error {
 	}
 }
 
-// countWrong counts the rules that do not lead to where the last of n edits of them says.
+// countWrong counts the rules with a wrong destination after n edits.
 func (p *process) countWrong(rules, n int) (wrong int, err error) {
 	c, err := dial(p.addr)
 	if err != nil {

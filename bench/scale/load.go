@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// connection is a client that asks one thing after another.
+// connection is a client that sends one request after another.
 type connection struct {
 	net.Conn
 	r *bufio.Reader
@@ -30,7 +30,7 @@ func dial(addr string) (*connection, error) {
 
 func (c *connection) close() { _ = c.Conn.Close() }
 
-// ask asks for a path, and returns the Location.
+// ask requests a path, and returns the Location.
 func (c *connection) ask(path string) (location string, err error) {
 	if _, err := c.Write([]byte("GET " + path + " HTTP/1.1\r\nHost: go.example\r\n\r\n")); err != nil {
 		return "", err
@@ -64,7 +64,7 @@ func (c *connection) ask(path string) (location string, err error) {
 	return location, err
 }
 
-// cutName returns the value of a line of a header, if it has this name.
+// cutName returns the value of a header line with the given name.
 func cutName(line []byte, name string) (value []byte, ok bool) {
 	if len(line) <= len(name) || line[len(name)] != ':' ||
 		!strings.EqualFold(string(line[:len(name)]), name) {
@@ -73,7 +73,7 @@ func cutName(line []byte, name string) (value []byte, ok bool) {
 	return bytes.TrimSpace(line[len(name)+1:]), true
 }
 
-// load is what a load saw.
+// load holds the results of a load.
 type load struct {
 	mu        sync.Mutex
 	latencies []time.Duration
@@ -90,7 +90,7 @@ func (l *load) saw(latency time.Duration, err error) {
 	l.latencies = append(l.latencies, latency)
 }
 
-// percentile returns the latency that p of all requests stayed below.
+// percentile returns the latency that a share p of all requests did not exceed.
 func (l *load) percentile(p float64) time.Duration {
 	if len(l.latencies) == 0 {
 		return 0
@@ -99,7 +99,7 @@ func (l *load) percentile(p float64) time.Duration {
 	return l.latencies[min(len(l.latencies)-1, int(p*float64(len(l.latencies))))]
 }
 
-// below counts the requests that took at most a time.
+// below counts the requests that took at most limit.
 func (l *load) below(limit time.Duration) (n int) {
 	for _, latency := range l.latencies {
 		if latency <= limit {
@@ -111,8 +111,8 @@ func (l *load) below(limit time.Duration) (n int) {
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// at sends requests at a fixed rate until stop is closed, whether earlier ones are answered or not:
-// a latency counts from when the request was to be sent.
+// at sends requests at a fixed rate until stop is closed. It does not wait for earlier responses. A
+// latency counts from the scheduled time of the request.
 func (p *process) at(rate int, pick func(*rand.Rand) string, stop <-chan struct{}) *load {
 	result := &load{}
 	type job struct{ due time.Time }
@@ -155,7 +155,7 @@ func (p *process) at(rate int, pick func(*rand.Rand) string, stop <-chan struct{
 	}
 }
 
-// asMany sends as many requests as the server answers on a few connections.
+// asMany sends as many requests as the server can answer on a few connections.
 func (p *process) asMany(pick func(*rand.Rand) string, length time.Duration) (*load, float64) {
 	result := &load{}
 	var workers sync.WaitGroup
@@ -183,7 +183,7 @@ func (p *process) asMany(pick func(*rand.Rand) string, length time.Duration) (*l
 	return result, float64(len(result.latencies)) / time.Since(begin).Seconds()
 }
 
-// loadResults are what was measured of servers under as many requests as they answer.
+// loadResults are the results of servers under maximum load.
 type loadResults struct{ perSecond, p99, cpu series }
 
 func (p *process) loadOnce(rules int, length time.Duration, r *loadResults) error {

@@ -1,7 +1,7 @@
-// Command scale measures a whole Caddy over a socket with many rules: how long it takes to serve,
-// what memory it needs, what requests see while rules are swapped, and how many of them it answers
-// a second. It builds ../cmd/caddy, pins server and load to a processor each, talks to the loopback
-// alone, and prints Markdown. It needs Linux, Go and taskset (util-linux).
+// Command scale measures a whole Caddy over a socket with many rules. It measures startup time,
+// memory, latency while rules are swapped, and requests per second. It builds ../cmd/caddy, and
+// pins server and load to a processor each. It uses only the loopback, and prints Markdown. It
+// needs Linux, Go and taskset (util-linux).
 //
 //	go run -C bench ./scale -scenario startup -rules 1000000
 //	go run -C bench ./scale -scenario swap -rules 1000000
@@ -11,8 +11,8 @@
 //	go run -C bench ./scale -scenario edits -rules 100000
 //	go run -C bench ./scale -scenario peers -rules 1000000 -rounds 3
 //
-// The scenarios redis and edits need redis-server, too. edit leaves Redis out where that is not
-// installed, and peers nginx and HAProxy.
+// The scenarios redis and edits also need redis-server. Without it, edit skips Redis. peers skips
+// nginx and HAProxy if they are not installed.
 package main
 
 import (
@@ -44,7 +44,7 @@ func main() {
 
 const scenarios = "startup, swap, throughput, redis, edit, edits or peers"
 
-// options are what the flags say.
+// options are the values of the flags.
 type options struct {
 	scenario                    string
 	rules, rounds, swaps, edits int
@@ -85,7 +85,7 @@ func run(o options) error {
 	return fmt.Errorf("there is no scenario %q: write %s", o.scenario, scenarios)
 }
 
-// pinLoad gives this process the second processor; the servers get the first.
+// pinLoad pins this process to the second processor. The servers get the first.
 func pinLoad() error {
 	runtime.GOMAXPROCS(1)
 	out, err := exec.Command("taskset", "-a", "-cp", "1", fmt.Sprint(os.Getpid())).CombinedOutput()

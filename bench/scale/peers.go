@@ -13,22 +13,22 @@ import (
 	"time"
 )
 
-// peer is a server that holds the same rules as the others, in a form of its own.
+// peer is a server with the same rules as the others, in its own format.
 type peer struct {
 	*process
 	// edit changes the destination of one rule.
 	edit func(i, generation int) error
-	// replace makes new rules of a whole set ready, and returns what gives them to the server.
+	// replace prepares a new set of rules, and returns a function that activates it.
 	replace func(g generations) (give func() error, err error)
 }
 
-// peerKind is a program that peers run.
+// peerKind is a program to compare.
 type peerKind struct {
 	name, program string
 	start         func(rules int) (*peer, error)
 }
 
-// peers measures servers with the same rules and requests, all in turn in every round.
+// peers measures servers with the same rules and requests, in turn in every round.
 func (b *bench) peers(rules, rounds int, length time.Duration) error {
 	kinds := installedOf([]peerKind{
 		{"shortlink, file", b.caddy, b.startShortlink},
@@ -54,7 +54,7 @@ func (b *bench) peers(rules, rounds int, length time.Duration) error {
 	return nil
 }
 
-// installedOf returns the kinds whose program there is, and names the others.
+// installedOf returns the kinds whose program is installed, and names the others.
 func installedOf(all []peerKind) (kinds []peerKind) {
 	for _, kind := range all {
 		if installed(kind.program) {
@@ -71,7 +71,7 @@ func installed(program string) bool {
 	return err == nil
 }
 
-// peerResults are what was measured of a kind.
+// peerResults are the results of a kind.
 type peerResults struct {
 	loadResults
 	start, settled, edit, replace, p99Meanwhile, maxMeanwhile series
@@ -107,7 +107,7 @@ func measurePeer(kind peerKind, rules int, length time.Duration, r *peerResults)
 	return nil
 }
 
-// editOne edits the rule in the middle, as some servers look for it from the first on.
+// editOne edits the rule in the middle, because some servers search rules from the first on.
 func (p *peer) editOne(rules int) (time.Duration, error) {
 	begun, middle := time.Now(), rules/2
 	if err := p.edit(middle, 1); err != nil {
@@ -116,9 +116,9 @@ func (p *peer) editOne(rules int) (time.Duration, error) {
 	return p.await("/"+key(middle), url(middle, 1), begun)
 }
 
-// replaceAll replaces all rules by others of which a thousand have changed, while requests come at
-// a fixed rate, from a second before. It does not count those that fail: nginx closes idle
-// connections at a reload, which clients are to open again.
+// replaceAll replaces all rules with a set in which a thousand have changed. Requests come at a
+// fixed rate, beginning a second before. Failed requests do not count, because nginx closes idle
+// connections at a reload, and clients are expected to reconnect.
 func (p *peer) replaceAll(rules int, r *peerResults) error {
 	const rate = 2000
 	give, err := p.replace(firstOf(min(rules, 1000), 2))
@@ -161,7 +161,7 @@ func (b *bench) startShortlink(rules int) (*peer, error) {
 	}, nil
 }
 
-// startNginx starts an nginx, which is told to read its files again after a change.
+// startNginx starts an nginx, which reloads its files after a change.
 func (b *bench) startNginx(rules int) (*peer, error) {
 	addr, err := freeAddress()
 	if err != nil {
@@ -193,7 +193,7 @@ func (b *bench) startNginx(rules int) (*peer, error) {
 	}, nil
 }
 
-// nginxConfig has a hash with twice as many buckets as rules: few of them are full, so that nginx
+// nginxConfig has a hash with twice as many buckets as rules. Few buckets are full then, so nginx
 // finds its size at once.
 const nginxConfig = `daemon off;
 worker_processes 1;
@@ -224,7 +224,7 @@ http {
 }
 `
 
-// startHAProxy starts a HAProxy, whose rules are changed over its socket.
+// startHAProxy starts a HAProxy. Its rules are changed over its socket.
 func (b *bench) startHAProxy(rules int) (*peer, error) {
 	addr, err := freeAddress()
 	if err != nil {
@@ -268,7 +268,7 @@ frontend links
 	http-request return status 404
 `
 
-// haproxy is the socket of a running HAProxy, and the name of its map there.
+// haproxy is the socket of a running HAProxy, and the name of its map.
 type haproxy struct{ socket, file string }
 
 // ask sends a command, and returns the answer.
@@ -285,7 +285,7 @@ func (h haproxy) ask(command string) (string, error) {
 	return strings.TrimSpace(string(answer)), err
 }
 
-// do sends a command that is answered with nothing.
+// do sends a command and expects an empty answer.
 func (h haproxy) do(command string) error {
 	answer, err := h.ask(command)
 	if err == nil && answer != "" {
@@ -294,7 +294,7 @@ func (h haproxy) do(command string) error {
 	return err
 }
 
-// batches returns all rules in pieces that the buffer of a command has room for.
+// batches returns all rules in pieces that fit into the buffer of a command.
 func (h haproxy) batches(rules int, g generations) []string {
 	const size = 150
 	var all []string
@@ -308,7 +308,7 @@ func (h haproxy) batches(rules int, g generations) []string {
 	return all
 }
 
-// replace makes a new version of the map beside the one that serves, and swaps it in.
+// replace prepares a new version of the map beside the active one, and swaps it in.
 func (h haproxy) replace(batches []string) error {
 	answer, err := h.ask("prepare map " + h.file)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/testcaddy/freeport"
 )
 
-// process is a server that is measured, on one processor, with its child processes.
+// process is a measured server on one processor, with its child processes.
 type process struct {
 	addr    string
 	cmd     *exec.Cmd
@@ -22,13 +22,13 @@ type process struct {
 	ended   chan struct{}
 }
 
-// freeAddress returns a port of the loopback that nobody listens at.
+// freeAddress returns an unused loopback address.
 func freeAddress() (string, error) {
 	port, err := freeport.Find()
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), err
 }
 
-// startProcess starts a command that is to listen at addr.
+// startProcess starts a command that listens at addr.
 func startProcess(processor int, addr string, env []string, command ...string) (*process, error) {
 	p := &process{addr: addr, ended: make(chan struct{})}
 	p.cmd = exec.Command("taskset", append([]string{"-c", strconv.Itoa(processor)}, command...)...)
@@ -50,7 +50,7 @@ func (p *process) stop() {
 	<-p.ended
 }
 
-// await waits until a path is answered with a location, and returns how long that took from since.
+// await waits until the server answers a path with location. It returns the time since since.
 func (p *process) await(path, location string, since time.Time) (time.Duration, error) {
 	for deadline := since.Add(10 * time.Minute); time.Now().Before(deadline); {
 		c, err := dial(p.addr)
@@ -71,7 +71,7 @@ func (p *process) await(path, location string, since time.Time) (time.Duration, 
 	return 0, fmt.Errorf("%s was never answered with %s", path, location)
 }
 
-// settledMemory returns the resident memory in MiB, some seconds after what has been done last.
+// settledMemory waits some seconds, and returns the resident memory in MiB.
 func (p *process) settledMemory() (float64, error) {
 	time.Sleep(5 * time.Second)
 	return p.memory("VmRSS")
@@ -82,8 +82,8 @@ func (p *process) memory(name string) (float64, error) {
 	return memory(p.cmd.Process.Pid, "status", name)
 }
 
-// memoryOfAll returns in MiB what the process and its children take together. Pages that they
-// share count once, which resident memory would count for each.
+// memoryOfAll returns the memory of the process and its children in MiB. Shared pages count once;
+// resident memory would count them for each process.
 func (p *process) memoryOfAll() (total float64, err error) {
 	pids, err := p.all()
 	for _, pid := range pids {
@@ -125,12 +125,12 @@ func (p *process) all() ([]int, error) {
 	return pids, nil
 }
 
-// resetPeak lets VmHWM begin anew.
+// resetPeak resets VmHWM.
 func (p *process) resetPeak() error {
 	return os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.cmd.Process.Pid), []byte("5"), 0)
 }
 
-// cpu returns the processor time that the process and its children have used.
+// cpu returns the processor time of the process and its children.
 func (p *process) cpu() (total time.Duration, err error) {
 	pids, err := p.all()
 	for _, pid := range pids {
@@ -148,6 +148,6 @@ func cpu(pid int) (time.Duration, error) {
 	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
 	user, inUser := strconv.Atoi(fields[11])
 	system, inSystem := strconv.Atoi(fields[12])
-	// in ticks of a hundredth of a second
+	// The times are in ticks of a hundredth of a second.
 	return time.Duration(user+system) * 10 * time.Millisecond, errors.Join(inUser, inSystem)
 }

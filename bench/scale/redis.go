@@ -10,7 +10,7 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 )
 
-// redisForm is how rules lie in Redis.
+// redisForm is the form of rules in Redis.
 type redisForm string
 
 const (
@@ -50,7 +50,7 @@ func (r *redisServer) stop() {
 	_ = r.process.Wait()
 }
 
-// source is the source of rules of a form, as a Caddyfile has it.
+// source returns the source of rules of a form, for a Caddyfile.
 func (r *redisServer) source(form redisForm) string {
 	name := "links"
 	if form == redisKeys {
@@ -59,7 +59,7 @@ func (r *redisServer) source(form redisForm) string {
 	return "redis " + name + " {\n url unix://" + r.socket + "\n }"
 }
 
-// fill makes n rules of a form the only ones.
+// fill replaces all rules with n rules of a form.
 func (r *redisServer) fill(form redisForm, n int) error {
 	if err := r.client.FlushAll(context.Background()).Err(); err != nil {
 		return err
@@ -77,7 +77,7 @@ func (r *redisServer) fill(form redisForm, n int) error {
 	return nil
 }
 
-// set sets rules, a key and a URL each.
+// set sets rules, given as pairs of a key and a URL.
 func (r *redisServer) set(form redisForm, rules ...string) error {
 	if form == redisHash {
 		return r.client.HSet(context.Background(), "links", rules).Err()
@@ -88,8 +88,8 @@ func (r *redisServer) set(form redisForm, rules ...string) error {
 	return r.client.MSet(context.Background(), rules).Err()
 }
 
-// redis measures the time until the first answer, and until a change in Redis is served, with rules
-// from a hash and from keys.
+// redis measures rules from a hash and from keys. It measures the time until the first answer, and
+// the time until a change in Redis is served.
 func (b *bench) redis(rules, rounds int) error {
 	r, err := b.startRedis()
 	if err != nil {

@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 )
 
-// bench is where things are measured.
+// bench is the environment of a measurement.
 type bench struct {
 	dir, caddy string
 }
 
-// key and url are those of the i-th rule: 12 bytes and 60.
+// key and url return the key (12 bytes) and the URL (60 bytes) of the i-th rule.
 func key(i int) string { return fmt.Sprintf("k%05x%06x", uint32(i)*2654435761>>12, i) }
 
 func url(i, generation int) string {
@@ -21,10 +21,10 @@ func url(i, generation int) string {
 
 func (b *bench) links() string { return filepath.Join(b.dir, "links.json") }
 
-// generations says of which generation the i-th rule is.
+// generations returns the generation of the i-th rule.
 type generations func(i int) int
 
-// firstOf are rules of which the first ones are of another generation than 0.
+// firstOf returns rules of which the first changed ones have the given generation, and others 0.
 func firstOf(changed, generation int) generations {
 	return func(i int) int {
 		if i < changed {
@@ -34,7 +34,7 @@ func firstOf(changed, generation int) generations {
 	}
 }
 
-// only are rules of which one is of another generation than 0.
+// only returns rules of which one has the given generation, and the others 0.
 func only(edited, generation int) generations {
 	return func(i int) int {
 		if i == edited {
@@ -44,18 +44,18 @@ func only(edited, generation int) generations {
 	}
 }
 
-// writeRules writes n rules to the file that servers follow, the first changed ones of another
-// generation, instead of the old file at once.
+// writeRules atomically replaces the file that servers follow. It writes n rules, of which the
+// first changed ones have the given generation.
 func (b *bench) writeRules(n, changed, generation int) error {
 	return inJSON.write(b.links(), n, firstOf(changed, generation))
 }
 
-// format is how a file of rules is written.
+// format is a format for a file of rules.
 type format struct{ begin, rule, between, end string }
 
 var inJSON = format{"{\n", "\t%q: %q", ",\n", "\n}\n"}
 
-// write writes n rules to a file, instead of an old one at once.
+// write atomically writes n rules to a file.
 func (f format) write(path string, n int, g generations) error {
 	file, err := os.Create(path + ".new")
 	if err != nil {

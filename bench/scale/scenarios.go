@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// from is a site's block with the rules of a source.
+// from returns a site's block with the rules of a source.
 func from(source string) string {
 	return "shortlink {\n from " + source + "\n }\n respond 404"
 }
@@ -36,7 +36,7 @@ func (s series) String() string {
 	return median + " (" + readable(sorted[0]) + " to " + readable(sorted[len(sorted)-1]) + ")"
 }
 
-// readable returns a value with three digits at least, and without an exponent.
+// readable formats a value with at least three digits and without an exponent.
 func readable(v float64) string {
 	if v >= 1000 {
 		return fmt.Sprintf("%.0f", v)
@@ -44,7 +44,8 @@ func readable(v float64) string {
 	return fmt.Sprintf("%.3g", v)
 }
 
-// startup measures the time until the first answer, and memory settled and under load.
+// startup measures the time until the first answer. It also measures memory, at rest and under
+// load.
 func (b *bench) startup(rules, rounds int, length time.Duration) error {
 	if err := b.writeRules(rules, 0, 0); err != nil {
 		return err
@@ -61,7 +62,7 @@ func (b *bench) startup(rules, rounds int, length time.Duration) error {
 	return nil
 }
 
-// startups are what was measured of servers that start.
+// startups are the results of starting servers.
 type startups struct{ seconds, settled, loaded, peak series }
 
 func (b *bench) startOnce(rules int, length time.Duration, all *startups) error {
@@ -84,8 +85,8 @@ func (b *bench) startOnce(rules int, length time.Duration, all *startups) error 
 	return nil
 }
 
-// swap measures what requests at a fixed rate see while rules are swapped, a thousand changed each
-// time.
+// swap measures requests at a fixed rate while rules are swapped. Each swap changes a thousand
+// rules.
 func (b *bench) swap(rules, swaps int) error {
 	const changed, rate = 1000, 2000
 	for generation := swaps; generation >= 0; generation-- {
@@ -136,8 +137,8 @@ func (b *bench) swap(rules, swaps int) error {
 	return errors.Join(seen.failed...)
 }
 
-// contender is a way to answer, with the number of rules that it has. Of each rule there are many
-// generations, of which a later one is a change.
+// contender is a way to redirect, with its number of rules. Each rule has many generations; a later
+// one is a change.
 type contender struct {
 	name  string
 	rules int
@@ -163,7 +164,7 @@ func (b *bench) contenders() []contender {
 	return all
 }
 
-// lines returns a line of a Caddyfile for each rule.
+// lines returns a Caddyfile line for each rule.
 func lines(n, generation int, format string) string {
 	var all strings.Builder
 	for i := range n {
@@ -172,8 +173,8 @@ func lines(n, generation int, format string) string {
 	return all.String()
 }
 
-// throughput measures requests a second, latency and processor time, all contenders in turn in
-// every round.
+// throughput measures requests per second, latency and processor time. Each round measures all
+// contenders in turn.
 func (b *bench) throughput(rounds int, length time.Duration) error {
 	for _, gogc := range []string{"100", "400"} {
 		all := b.contenders()
@@ -197,7 +198,7 @@ func (b *bench) throughput(rounds int, length time.Duration) error {
 	return nil
 }
 
-// throughputs are what was measured of a contender.
+// throughputs are the results of a contender.
 type throughputs struct {
 	loadResults
 	start, visible, memory series
@@ -233,7 +234,7 @@ func (b *bench) throughputOnce(c contender, gogc string, length time.Duration,
 	return nil
 }
 
-// change changes the first rule, and returns how long it takes until that is seen.
+// change changes the first rule, and returns the time until the change is served.
 func (b *bench) change(s *server, c contender) (time.Duration, error) {
 	if err := b.writeRules(c.rules, 1, 1); err != nil {
 		return 0, err

@@ -19,12 +19,12 @@ type server struct {
 	admin *http.Client
 }
 
-// start starts a Caddy with what a site's block holds, on the first processor.
+// start starts a Caddy with the given content of a site's block, on the first processor.
 func (b *bench) start(block string, env ...string) (*server, error) {
 	return b.startOn(0, block, env...)
 }
 
-// startOn starts a Caddy on a processor, with a folder of its own for each.
+// startOn starts a Caddy on a processor. Each processor has its own folder.
 func (b *bench) startOn(processor int, block string, env ...string) (*server, error) {
 	addr, err := freeAddress()
 	if err != nil {
@@ -52,7 +52,7 @@ func (b *bench) startOn(processor int, block string, env ...string) (*server, er
 	return s, err
 }
 
-// startServing starts a Caddy, and waits until it serves; took is how long that is.
+// startServing starts a Caddy and waits until it serves. took is the duration.
 func (b *bench) startServing(processor int, block string,
 	rules int) (s *server, took time.Duration, err error) {
 	if s, err = b.startOn(processor, block); err != nil {
@@ -64,8 +64,7 @@ func (b *bench) startServing(processor int, block string,
 	return s, took, err
 }
 
-// startSettled starts a Caddy as startServing does, with nothing in its storage, and returns the
-// memory that it takes once it is at rest.
+// startSettled is startServing with an empty storage. It returns the memory of the server at rest.
 func (b *bench) startSettled(block string, rules int) (
 	s *server, took time.Duration, settled float64, err error,
 ) {
@@ -81,20 +80,20 @@ func (b *bench) startSettled(block string, rules int) (
 	return s, took, settled, err
 }
 
-// caddyDir is the folder of the Caddy on a processor, and the root of its storage.
+// caddyDir returns the folder of the Caddy on a processor, and the root of its storage.
 func (b *bench) caddyDir(processor int) string {
 	return filepath.Join(b.dir, fmt.Sprint("caddy", processor))
 }
 
-// with returns a Caddyfile with what a site's block holds.
+// with returns a Caddyfile with the given content of a site's block.
 func (s *server) with(block string) string { return s.head + " {\n" + block + "\n}\n" }
 
-// reload gives the server what a site's block holds from now on.
+// reload replaces the content of the site's block.
 func (s *server) reload(block string) error {
 	return s.tell(http.MethodPost, "load", "text/caddyfile", s.with(block))
 }
 
-// reloadRules lets the server read its sources now.
+// reloadRules makes the server read its sources now.
 func (s *server) reloadRules() error {
 	return s.tell(http.MethodPost, "shortlink/shortlink/reload", "", "")
 }

@@ -15,26 +15,26 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// Conversion says what became of the lines of a file in another format. A rule of a JSON or CSV
-// file is a line here.
+// Conversion reports the result for each line of a file in another format. A rule of a JSON or CSV
+// file counts as a line here.
 type Conversion struct {
-	// Exact is how many lines mean the same.
+	// Exact counts the lines with the same meaning in the new format.
 	Exact int
-	// Approximated mean nearly the same; the reports say in which way they differ.
+	// Approximated are lines with nearly the same meaning. The reports name the difference.
 	Approximated Lines
-	// Refused could not be converted, as they are no rules, or the other format cannot have them, or
-	// they could not be loaded. They are left out.
+	// Refused are lines that were left out. They are not rules, or the other format cannot express
+	// them, or they do not load.
 	Refused Lines
-	// Dropped are never reached by a request. They make no rules.
+	// Dropped are lines that no request reaches. They make no rules.
 	Dropped Lines
-	// Remarks say what the file as a whole means elsewhere and its rules cannot say.
+	// Remarks describe what holds for the whole file and cannot be written as a rule.
 	Remarks []string
 }
 
-// Lines are lines that do not mean the same in another format.
+// Lines are lines whose meaning differs in another format.
 type Lines struct {
 	Count int
-	// Reports are in the order of the lines, of which one can have several.
+	// Reports are in the order of the lines. A line can have several.
 	Reports []lint.Warning
 }
 
@@ -42,9 +42,9 @@ func (l *Lines) report(at resolver.Position, key, message string) {
 	l.Reports = append(l.Reports, lint.Warning{Position: at, Key: key, Message: message})
 }
 
-// Convert reads rules in one format and writes those in another that it can have and that can be
-// loaded. What becomes of each line is told in the conversion; comments are not carried over. The
-// error is the reader's or the writer's own.
+// Convert reads rules in one format and writes them in another. It leaves out rules that the other
+// format cannot express or that do not load. The conversion reports the result for each line;
+// comments are lost. The error comes from the reader or the writer.
 func Convert(w io.Writer, to rulefile.Format, in Input, from Format) (Conversion, error) {
 	c := converter{from: from, to: to, checker: resolver.NewRuleChecker()}
 	var inReading error
@@ -67,22 +67,22 @@ func Convert(w io.Writer, to rulefile.Format, in Input, from Format) (Conversion
 	return c.done, nil
 }
 
-// queriesPass is what _redirects files leave to their servers.
+// queriesPass is the remark on the query handling that _redirects files do not mention.
 const queriesPass = "Netlify and Cloudflare Pages pass on all parameters of a request to a " +
 	"destination without a query; query merge keeps the last of each name, and query preserve " +
 	"all of them"
 
-// converter is a conversion under way.
+// converter is the state of a conversion.
 type converter struct {
 	from    Format
 	to      rulefile.Format
-	checker *resolver.RuleChecker // nil when all is read
+	checker *resolver.RuleChecker // nil after reading
 	done    Conversion
-	entries int              // of the file, as far as its reader counts them
+	entries int              // of the file; 0 if its reader does not count
 	places  []packedPosition // of all rules that were read
 }
 
-// read passes the rules to write that are good.
+// read passes the valid rules to write.
 func (c *converter) read(in Input, write func(resolver.Rule)) error {
 	in, err := c.checked(in)
 	if err != nil {
@@ -95,7 +95,7 @@ func (c *converter) read(in Input, write func(resolver.Rule)) error {
 		}
 	})
 	chainsMayFail := c.checker.MayFailInChains()
-	c.checker = nil // as writing takes memory, too
+	c.checker = nil // frees memory for writing
 	c.entries = found.Entries
 	for _, w := range found.Warnings {
 		switch w.Kind {
@@ -118,7 +118,7 @@ func (c *converter) read(in Input, write func(resolver.Rule)) error {
 	return err
 }
 
-// checked returns what is read, if it is no file of another kind.
+// checked returns the input, or an error if the file is of another kind.
 func (c *converter) checked(in Input) (Input, error) {
 	const enough = 512
 	text, instead := bufio.NewReader(in.Reader), ""
@@ -153,7 +153,7 @@ func (c *converter) isConverted(rule resolver.Rule) bool {
 	return true
 }
 
-// checkVisible refuses a rule that a terminal would obey instead of showing it.
+// checkVisible refuses a rule with characters that would control a terminal.
 func checkVisible(rule resolver.Rule) error {
 	if text := rule.Key + rule.Value; !utf8.ValidString(text) || printable.Text(text) == text {
 		return nil
@@ -162,7 +162,8 @@ func checkVisible(rule resolver.Rule) error {
 		"the direction of text; remove it, or write it percent-encoded")
 }
 
-// approximation says in which ways a rule differs in another format, or "".
+// approximation describes how a rule differs in another format. It returns "" if the meaning is the
+// same.
 func approximation(rule resolver.Rule, from Format, to rulefile.Format) string {
 	isGone := rule.Value == resolver.GoneValue
 	switch {
@@ -187,8 +188,8 @@ func approximation(rule resolver.Rule, from Format, to rulefile.Format) string {
 	return strings.Join(ways, "; ")
 }
 
-// packedPosition is the position of a line. The upper half has its number. The lower one has the
-// column where the entries of a line count separately.
+// packedPosition is the position of a line. The upper half is the line number. The lower half is
+// the column, in formats that count several entries on a line.
 type packedPosition uint64
 
 func (c *converter) packPosition(at resolver.Position) packedPosition {
@@ -199,7 +200,7 @@ func (c *converter) packPosition(at resolver.Position) packedPosition {
 	return p
 }
 
-// count counts lines. Each counts once, as the worst that became of one of its rules.
+// count counts lines. Each counts once, by the worst result of its rules.
 func (c *converter) count() {
 	const approximated, dropped, refused = 1, 2, 3
 	done := &c.done
@@ -229,7 +230,7 @@ func (c *converter) count() {
 				cmp.Compare(a.Position.Column, b.Position.Column))
 		})
 		lines.Reports = slices.CompactFunc(lines.Reports, func(a, b lint.Warning) bool {
-			return a.String() == b.String() // of a line that makes several rules
+			return a.String() == b.String() // a line that makes several rules repeats reports
 		})
 	}
 }

@@ -23,24 +23,24 @@ func CutURL(text string) (host, path string, isURL bool) {
 	return rest, "/", true
 }
 
-// IsURL reports whether a text begins as a URL does.
+// IsURL reports whether a text begins like a URL.
 func IsURL(text string) bool {
 	return strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://")
 }
 
-// HasHost reports whether a host is one of the site's.
+// HasHost reports whether a host belongs to the site.
 func (t *Table) HasHost(host string) bool {
 	name, err := weburl.ParseHost(host)
 	return err == nil && slices.Contains(t.Reading.Hosts, name)
 }
 
-// OtherHost is why an entry of a host that is not the site's is refused.
+// OtherHost is the error for an entry whose host is not the site's.
 func OtherHost(host string) error {
 	return errors.New("a rule has no host; if " + printable.Quote(host) + " is this site's, name it " +
 		"with --line-host, else write the entry into the file of that host's site")
 }
 
-// WithoutHost returns the path of a URL of the site, and any other text as it is.
+// WithoutHost returns the path of a URL of the site. It returns any other text unchanged.
 func (t *Table) WithoutHost(text string) (string, error) {
 	host, path, isURL := CutURL(text)
 	switch {
@@ -52,7 +52,7 @@ func (t *Table) WithoutHost(text string) (string, error) {
 	return path, nil
 }
 
-// CheckDestination refuses what is neither a URL nor a path.
+// CheckDestination refuses a destination that is neither a URL nor a path.
 func CheckDestination(to string) error {
 	if IsURL(to) || strings.HasPrefix(to, "/") {
 		return nil
@@ -61,7 +61,7 @@ func CheckDestination(to string) error {
 		"or \"https://\"")
 }
 
-// CheckPath refuses the path of an entry that no rule has.
+// CheckPath refuses an entry's path that no rule can have.
 func CheckPath(path string) error {
 	end := strings.IndexAny(path, "?#")
 	switch {
@@ -83,10 +83,10 @@ func HasQuery(destination string) bool {
 	return strings.Contains(before, "?")
 }
 
-// StatusCodes are the statuses that a rule can have, for messages.
+// StatusCodes lists the statuses of rules, for messages.
 const StatusCodes = "301, 302, 303, 307 or 308"
 
-// NoStatus is why an entry with a status is refused that rules do not have.
+// NoStatus is the error for an entry whose status no rule can have.
 func NoStatus(code int) error {
 	instead := "write " + StatusCodes
 	switch {
@@ -100,7 +100,7 @@ func NoStatus(code int) error {
 	return fmt.Errorf("a rule has no status %d; %s", code, instead)
 }
 
-// EncodePercents encodes each "%" that encodes nothing.
+// EncodePercents encodes each "%" that does not begin an encoded byte.
 func EncodePercents(path string) string {
 	return percent.ReplaceAllStringFunc(path, func(found string) string {
 		if found == "%" {

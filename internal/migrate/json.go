@@ -13,8 +13,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// DecodeJSON returns a list of the values of a text, one or several behind each other. At a mistake
-// it has those in front.
+// DecodeJSON returns the values of a text as a list. After a mistake, the list holds the values in
+// front of it.
 func (t *Table) DecodeJSON(text string) (values Node, err error) {
 	begin := t.Position(1, 1)
 	d, end := json.NewDecoder(strings.NewReader(text)), 0
@@ -40,12 +40,12 @@ func (t *Table) DecodeJSON(text string) (values Node, err error) {
 	return values, ErrorAt(mistake.at, message)
 }
 
-// unread is a value whose text is passed over.
+// unread is a value whose text is skipped.
 type unread struct{}
 
 func (*unread) UnmarshalJSON([]byte) error { return nil }
 
-// explainJSON says what is not JSON.
+// explainJSON describes a syntax error.
 func explainJSON(err error) string {
 	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
 		return "this is not JSON: it ends too early"
@@ -54,13 +54,13 @@ func explainJSON(err error) string {
 		"marks, and there is a comma between two values", err)
 }
 
-// jsonText is what is left of a well-formed text, and where that begins.
+// jsonText is the remainder of a well-formed text, and its position.
 type jsonText struct {
 	string
 	at resolver.Position
 }
 
-// skip passes over some bytes, and counts lines.
+// skip skips some bytes, and counts lines.
 func (t *jsonText) skip(length int) {
 	passed := t.string[:length]
 	if last := strings.LastIndexByte(passed, '\n'); last >= 0 {
@@ -72,7 +72,8 @@ func (t *jsonText) skip(length int) {
 	t.string = t.string[length:]
 }
 
-// inside returns what stands in a text of an object or a list, or, where kind is 0, its values.
+// inside returns the members of an object or the elements of a list. For kind 0 it returns the
+// values of the text.
 func (t jsonText) inside(kind byte) iter.Seq2[Node, Node] {
 	return func(yield func(key, value Node) bool) {
 		rest, d := t, json.NewDecoder(strings.NewReader(t.string))
@@ -98,7 +99,7 @@ func (t jsonText) inside(kind byte) iter.Seq2[Node, Node] {
 	}
 }
 
-// jsonNode returns the value that a text is.
+// jsonNode returns the value of a text.
 func jsonNode(written string, at resolver.Position) Node {
 	n := Node{At: at, Kind: written[0]}
 	switch n.Kind {
@@ -112,8 +113,8 @@ func jsonNode(written string, at resolver.Position) Node {
 	return n
 }
 
-// unquoteJSON returns what a string says, and whether that is no Unicode. For half a surrogate pair
-// the library puts U+FFFD into the text, where what is written says nothing of that character.
+// unquoteJSON returns the content of a string. isBroken reports whether it is invalid Unicode. The
+// library decodes half a surrogate pair as U+FFFD, so that character counts only if it was written.
 func unquoteJSON(written string) (text string, isBroken bool) {
 	if text = written[1 : len(written)-1]; !utf8.ValidString(text) || strings.Contains(text, `\`) {
 		_ = json.Unmarshal([]byte(written), &text)

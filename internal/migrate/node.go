@@ -8,24 +8,24 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// Node is a value of a file in JSON, YAML or TOML. What is inside it is looked at when it is asked
-// for, so that of a long list one element at a time takes memory.
+// Node is a value of a file in JSON, YAML or TOML. Its members are decoded on demand, so a long
+// list needs memory for one element only.
 type Node struct {
-	// At is where it begins; the zero Position where the library does not tell.
+	// At is the position of the value. It is zero if the library does not report one.
 	At resolver.Position
-	// Kind is '{' for an object, '[' for a list, '"' for a text, 'w' for a number, true, false or
-	// null, and 0 for what is not there.
+	// Kind is '{' for an object, '[' for a list and '"' for a text. It is 'w' for a number, true,
+	// false or null, and 0 for a missing value.
 	Kind byte
-	// Text is what a text says, or how another word is written.
+	// Text is the content of a text, or another word as written.
 	Text string
-	// IsBroken is set on a text that is no Unicode.
+	// IsBroken is set on a text that is not valid Unicode.
 	IsBroken bool
 
 	inside iter.Seq2[Node, Node]
 }
 
-// Inside returns the members of an object with their keys, or the elements of a list, in their
-// order. There keys are zero nodes.
+// Inside returns the members of an object with their keys, or the elements of a list, in order. The
+// keys of a list are zero nodes.
 func (n Node) Inside() iter.Seq2[Node, Node] {
 	if n.inside == nil {
 		return func(func(Node, Node) bool) {}
@@ -33,7 +33,7 @@ func (n Node) Inside() iter.Seq2[Node, Node] {
 	return n.inside
 }
 
-// Member returns the member of an object with a name, the zero Node if there is none.
+// Member returns the member of an object by name, or the zero Node.
 func (n Node) Member(name string) Node {
 	for key, member := range n.Inside() {
 		if key.Text == name && n.Kind == '{' {
@@ -43,7 +43,7 @@ func (n Node) Member(name string) Node {
 	return Node{}
 }
 
-// IsEmpty reports whether there is nothing in an object or a list.
+// IsEmpty reports whether an object or a list is empty.
 func (n Node) IsEmpty() bool {
 	for range n.Inside() {
 		return false
@@ -51,13 +51,13 @@ func (n Node) IsEmpty() bool {
 	return true
 }
 
-// Truth returns what a value says that is true or false.
+// Truth returns the value of true or false; ok is false for any other value.
 func (n Node) Truth() (is, ok bool) {
 	is = n.Kind == 'w' && n.Text == "true"
 	return is, is || n.Kind == 'w' && n.Text == "false"
 }
 
-// Check refuses a text that no path and no URL holds. Messages call it what.
+// Check refuses a text that neither a path nor a URL can hold. Messages call the text what.
 func (n Node) Check(what string) error {
 	if n.IsBroken {
 		return errors.New(what + " " + notUnicode)
@@ -65,7 +65,7 @@ func (n Node) Check(what string) error {
 	return CheckText(what, n.Text)
 }
 
-// String says in words what a value is.
+// String describes a value in words.
 func (n Node) String() string {
 	switch n.Kind {
 	case '{':

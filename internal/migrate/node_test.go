@@ -8,10 +8,10 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 )
 
-// links is the file that texts are decoded of.
+// links is the file that contains the decoded texts.
 var links = migrate.Table{Source: "links"}
 
-// outline writes values with their places.
+// outline writes values with their positions.
 func outline(list migrate.Node) string {
 	var all []string
 	for key, v := range list.Inside() {

@@ -11,17 +11,17 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// Table takes in the lines that a [Reader] makes of a file.
+// Table collects the lines that a [Reader] makes of a file.
 type Table struct {
 	*redirects.Table
-	// Reading says which hosts the site has, and what holds where the file says nothing.
+	// Reading holds the hosts of the site, and defaults for what the file leaves out.
 	Reading rulefile.Reading
 	Source  string // the name of the file, for positions
 }
 
-// Reader reads a table of another program. It adds the lines of its entries to t, in their order,
-// and reports what is wrong with others. The error is nil or io.EOF, or what ended the reading
-// before: an [*rulefile.Error], or r's own.
+// Reader reads a table of another program. It adds the lines of its entries to t, in order, and
+// reports invalid entries. The error is nil or io.EOF at the end of the file. Otherwise it is an
+// [*rulefile.Error], or the error of r.
 type Reader func(t *Table, r io.Reader) error
 
 // Position returns a place in the file.
@@ -29,37 +29,37 @@ func (t *Table) Position(line, column int) resolver.Position {
 	return resolver.Position{Source: t.Source, Line: line, Column: column}
 }
 
-// Format is a way to write rules down that they can be converted from.
+// Format is a format that rules can be converted from.
 type Format struct {
 	Name rulefile.Format
 	// Read reads the rules of a file; see [LinesOf].
 	Read func(in Input, add func(resolver.Rule)) (ReadResult, error)
-	// HasHosts tells that entries can be for one host; SaysStatus and SaysExact that each says which
-	// status it has, and what it takes.
+	// HasHosts reports whether an entry can be limited to one host. SaysStatus and SaysExact report
+	// whether each entry states its status, and which paths it matches.
 	HasHosts, SaysStatus, SaysExact bool
-	// HasLines tells that it has lines that are no JSON.
+	// HasLines reports whether the format has lines that are not JSON.
 	HasLines bool
-	// HasSeveral tells that entries count each for itself that stand on one line.
+	// HasSeveral reports whether entries on the same line count separately.
 	HasSeveral bool
-	// IsOfNetlify tells that entries mean what lines of _redirects mean.
+	// IsOfNetlify reports whether entries mean the same as lines of _redirects.
 	IsOfNetlify bool
 }
 
-// Input is what is read.
+// Input is the file to read.
 type Input struct {
 	io.Reader
 	Source  string // the name of the file, for positions
 	Reading rulefile.Reading
 }
 
-// ReadResult is what a reader returns besides rules.
+// ReadResult is the result of a reader, besides the rules.
 type ReadResult struct {
 	Warnings []lint.Warning
-	// Entries is how many entries the file has, where some make no rule; else it may be 0.
+	// Entries counts the entries of the file if some make no rule. Otherwise it may be 0.
 	Entries int
 }
 
-// LinesOf reads with a [Reader], and makes rules of what it finds.
+// LinesOf returns a function that reads with a [Reader], and makes rules of the lines.
 func LinesOf(read Reader) func(Input, func(resolver.Rule)) (ReadResult, error) {
 	return func(in Input, add func(resolver.Rule)) (found ReadResult, err error) {
 		reports := rulefile.NewReports(true)
@@ -77,8 +77,8 @@ func LinesOf(read Reader) func(Input, func(resolver.Rule)) (ReadResult, error) {
 	}
 }
 
-// AddMatch adds the lines of a regular expression. In their destination $1, ${1} and $name stand
-// for what its groups captured.
+// AddMatch adds the lines of a regular expression. In the destination, $1, ${1} and $name stand for
+// the text of its groups.
 func (t *Table) AddMatch(line redirects.Line, expression, to string, o pathexpr.Options) {
 	e, err := pathexpr.Parse(expression, o)
 	if err != nil {
@@ -94,8 +94,8 @@ func (t *Table) AddMatch(line redirects.Line, expression, to string, o pathexpr.
 	})
 }
 
-// AddPaths adds a line for each path of an expression, which leads to the destination that to makes
-// of it. It reports whether there are such lines, or the expression is refused.
+// AddPaths adds a line for each path of an expression. The function to makes the destination of
+// each path. AddPaths reports whether it added lines; otherwise it refused the expression.
 func (t *Table) AddPaths(
 	line redirects.Line, e *pathexpr.Expression, to func(*pathexpr.Path) ([]redirects.Piece, error),
 ) bool {
@@ -108,13 +108,13 @@ func (t *Table) AddPaths(
 	return true
 }
 
-// RefuseLine is Refuse for a line that has its place in the table.
+// RefuseLine is Refuse for a line that already exists, with its position.
 func (t *Table) RefuseLine(line redirects.Line, path []redirects.Segment, why error) {
 	line.Path, line.Refused = path, why
 	t.Add(line)
 }
 
-// CheckPieces is [CheckDestination] for a destination with what a path captured.
+// CheckPieces is [CheckDestination] for a destination with captured parts of a path.
 func CheckPieces(to []redirects.Piece) error {
 	visible := ""
 	for _, piece := range to {

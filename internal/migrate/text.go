@@ -13,14 +13,14 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// LineReader reads a file line by line, without the mark in front of UTF-8.
+// LineReader reads a file line by line, without its byte order mark.
 type LineReader struct {
 	table   *Table
 	scanner *bufio.Scanner
-	number  int // of the line that was read last, from 1
+	number  int // of the last line read, from 1
 }
 
-// longestLine is how many bytes a line has at most. Keys and destinations end long before.
+// longestLine is the maximum length of a line in bytes. Keys and destinations are far shorter.
 const longestLine = 1 << 20
 
 // NewLineReader returns a reader of the lines of a file.
@@ -30,11 +30,11 @@ func (t *Table) NewLineReader(r io.Reader) *LineReader {
 	return &LineReader{table: t, scanner: scanner}
 }
 
-// At returns a column of the line that was read last.
+// At returns the position of a column in the last line read.
 func (l *LineReader) At(column int) resolver.Position { return l.table.Position(l.number, column) }
 
-// Next returns the next line, without its end. The error is io.EOF behind the last one, an
-// [*rulefile.Error] for a line that is too long, or the reader's own.
+// Next returns the next line, without its line end. The error is io.EOF after the last line, or an
+// [*rulefile.Error] for a line that is too long. Any other error is the reader's.
 func (l *LineReader) Next() (string, error) {
 	isRead := l.scanner.Scan()
 	switch err := l.scanner.Err(); {
@@ -57,12 +57,12 @@ func (l *LineReader) Next() (string, error) {
 	return line, nil
 }
 
-// ErrorAt returns the error of a file that cannot be read on.
+// ErrorAt returns an error that ends the reading of a file.
 func ErrorAt(at resolver.Position, message string) error {
 	return &rulefile.Error{Position: at, Message: message}
 }
 
-// NextEntry is Next for lines that are neither blank nor a comment, which begins with "#".
+// NextEntry is Next, but skips blank lines and comments. A comment begins with "#".
 func (l *LineReader) NextEntry() (line string, err error) {
 	for {
 		line, err = l.Next()
@@ -73,10 +73,10 @@ func (l *LineReader) NextEntry() (line string, err error) {
 	}
 }
 
-// longestText is how many bytes a file has at most that is decoded as a whole.
+// longestText is the maximum length in bytes of a file that is decoded as a whole.
 const longestText = 64 << 20
 
-// ReadText reads a file that is decoded as a whole, without the mark in front of UTF-8.
+// ReadText reads a file that is decoded as a whole, without its byte order mark.
 func (t *Table) ReadText(r io.Reader) (string, error) {
 	var text strings.Builder
 	n, err := io.Copy(&text, io.LimitReader(r, longestText+1))
@@ -90,10 +90,10 @@ func (t *Table) ReadText(r io.Reader) (string, error) {
 	return strings.TrimPrefix(text.String(), "\uFEFF"), nil
 }
 
-// notUnicode is what a text is that is no UTF-8.
+// notUnicode is the message about a text that is not UTF-8.
 const notUnicode = "is not Unicode text: save the file as UTF-8"
 
-// CheckText refuses a text that no path and no URL holds. Messages call it what.
+// CheckText refuses a text that neither a path nor a URL can hold. Messages call the text what.
 func CheckText(what, text string) error {
 	switch {
 	case !utf8.ValidString(text):
@@ -104,10 +104,10 @@ func CheckText(what, text string) error {
 	return nil
 }
 
-// mostNames is how many names a person reads.
+// mostNames is the maximum number of names in a message.
 const mostNames = 20
 
-// QuoteAll lists texts, as many as a person reads.
+// QuoteAll quotes and lists at most mostNames texts.
 func QuoteAll(texts []string) string {
 	var quoted []string
 	for _, text := range texts[:min(len(texts), mostNames)] {
@@ -119,10 +119,10 @@ func QuoteAll(texts []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// Names are those of what a reader passes over, such as members that say nothing here.
+// Names are the names of skipped things, such as members without a meaning here.
 type Names []string
 
-// Add adds a name, unless it is there in either case, or there are more than a person reads.
+// Add adds a name, unless it is known in either letter case, or the list is full.
 func (n *Names) Add(name string) {
 	isSame := func(other string) bool { return strings.EqualFold(other, name) }
 	if len(*n) <= mostNames && !slices.ContainsFunc(*n, isSame) {
@@ -130,7 +130,7 @@ func (n *Names) Add(name string) {
 	}
 }
 
-// RemarkPassed says of the file that what is passed over, if there is such.
+// RemarkPassed adds a remark on the skipped names, if there are any.
 func (t *Table) RemarkPassed(what string, names Names) {
 	if len(names) > 0 {
 		t.Remark("%s passed over: %s", what, QuoteAll(names))

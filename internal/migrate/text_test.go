@@ -8,7 +8,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 )
 
-// endless is a text without an end.
+// endless is an infinite text.
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) { return copy(p, strings.Repeat("x", len(p))), nil }

@@ -13,8 +13,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// DecodeTOML returns the table of a text. The library tells no places: those of the tables of an
-// array, [[redirects]], are found by their headers, and others are zero.
+// DecodeTOML returns the root table of a text. The library reports no positions. DecodeTOML finds
+// the tables of an array by their [[redirects]] headers; other positions are zero.
 func (t *Table) DecodeTOML(text string) (root Node, err error) {
 	if line := dearTOML(text); line > 0 {
 		return root, ErrorAt(t.Position(line, 1), "a key has more than 64 parts here, or more than a "+
@@ -46,7 +46,7 @@ func (t *Table) DecodeTOML(text string) (root Node, err error) {
 // longKey is a key of more than 64 parts.
 var longKey = regexp.MustCompile(`(?:(?:[\w-]+|"[^"]*"|'[^']*')[ \t]*\.[ \t]*){64}`)
 
-// dearTOML returns the first line for which the library would take long, or all memory; 0 for none.
+// dearTOML returns the first line that would cost the library too much time or memory, or 0.
 func dearTOML(text string) (number int) {
 	const mostDots, mostOpen = 63, 1000
 	open := 0
@@ -70,8 +70,8 @@ func dearTOML(text string) (number int) {
 	return 0
 }
 
-// placesOf returns the places of the tables of a top-level array. Where a text of several lines has
-// what looks like a header, these are not known.
+// placesOf returns the positions of the tables in a top-level array. They are unknown if a
+// multi-line text contains what looks like a header.
 func (t *Table) placesOf(name string, count int, text string) []resolver.Position {
 	header := `(?m)^[ \t]*\[\[[ \t"']*` + regexp.QuoteMeta(name) + `[ \t"']*\]\]`
 	headers := regexp.MustCompile(header).FindAllStringIndex(text, -1)
@@ -87,7 +87,7 @@ func (t *Table) placesOf(name string, count int, text string) []resolver.Positio
 	return places
 }
 
-// tomlNode returns a value of the library, with members in the order of their names.
+// tomlNode returns the node of a library value, with members sorted by name.
 func tomlNode(value any) Node {
 	switch v := value.(type) {
 	case string:
@@ -108,7 +108,7 @@ func tomlNode(value any) Node {
 	return Node{Kind: 'w', Text: fmt.Sprint(value)}
 }
 
-// tomlList returns a list of values, with places if these are known.
+// tomlList returns a list of values, with their positions if known.
 func tomlList[T any](list []T, places []resolver.Position) Node {
 	return Node{Kind: '[', inside: func(yield func(key, value Node) bool) {
 		for i, element := range list {

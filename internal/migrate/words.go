@@ -5,35 +5,35 @@ import (
 	"strings"
 )
 
-// Space is what can stand between the words of a line.
+// Space holds the characters that can separate words of a line.
 const Space = " \t\r\v\f"
 
 // Word is a word of a line.
 type Word struct {
 	Text   string // without quotation marks
 	Column int    // where it begins, in bytes, from 1
-	// IsMark tells that it is one of [Splitter.Marks].
+	// IsMark reports whether the word is one of [Splitter.Marks].
 	IsMark bool
 }
 
-// Splitter says how a program splits a line into words. They stand between white space, and one
-// that begins with a quotation mark, ' or ", goes on to the next one.
+// Splitter describes how a program splits a line into words. White space separates words. A word
+// that begins with a quotation mark, ' or ", ends at the next one.
 //
 //	/a  "/with space";    the words /a and /with space, and the mark ;
 type Splitter struct {
-	// Marks are characters that are words of their own. Those in Ends also end a word in front of
-	// them, but for a brace behind "$".
+	// Marks are characters that are words of their own. Those in Ends also end the word before
+	// them, except a brace after "$".
 	Marks, Ends string
-	// HasComments tells that the rest of a line, from a word that begins with "#", says nothing.
+	// HasComments reports whether a word that begins with "#" starts a comment.
 	HasComments bool
-	// EndsQuotes tells that the end of a line ends a quoted word, too.
+	// EndsQuotes reports whether the end of a line also ends a quoted word.
 	EndsQuotes bool
-	// Unescape returns what a backslash and a character stand for, between quotation marks or, where
-	// quote is 0, outside; ok is false where the backslash is one.
+	// Unescape returns the meaning of a backslash and a character. quote is the quotation mark
+	// around them, or 0. If ok is false, the backslash is literal.
 	Unescape func(c, quote byte) (text string, ok bool)
 }
 
-// Split returns the words of a line from somewhere on. An error is about the last one.
+// Split returns the words of a line, starting at from. An error is about the last word.
 func (s *Splitter) Split(line string, from int) (words []Word, err error) {
 	for {
 		w, end, err := s.next(line, from)
@@ -46,8 +46,8 @@ func (s *Splitter) Split(line string, from int) (words []Word, err error) {
 	}
 }
 
-// next returns the first word from somewhere on, and where it ends; that is negative where there is
-// none.
+// next returns the first word at or after from, and its end. The end is negative if there is no
+// word.
 func (s *Splitter) next(line string, from int) (w Word, end int, err error) {
 	rest := strings.TrimLeft(line[from:], Space)
 	at := len(line) - len(rest)
@@ -90,7 +90,7 @@ func (s *Splitter) next(line string, from int) (w Word, end int, err error) {
 	return w, at, nil
 }
 
-// endsWord reports whether a character ends the word in front of it.
+// endsWord reports whether a character ends the word before it.
 func (s *Splitter) endsWord(word string, c byte) bool {
 	return strings.IndexByte(Space, c) >= 0 ||
 		strings.IndexByte(s.Ends, c) >= 0 && (c != '{' || !strings.HasSuffix(word, "$"))

@@ -17,7 +17,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// Map is a path and a destination on each line, as a map of nginx, Apache or HAProxy has them.
+// Map is the format of maps in nginx, Apache or HAProxy: a path and a destination on each line.
 const Map rulefile.Format = "map"
 
 // ToFormats returns the formats that rules can be written in.
@@ -25,7 +25,7 @@ func ToFormats() []rulefile.Format {
 	return []rulefile.Format{rulefile.JSON, rulefile.CSV, rulefile.Redirects, Map}
 }
 
-// ParseTo returns the format that name stands for, of those that rules can be written in.
+// ParseTo returns the output format with the given name.
 func ParseTo(name string) (rulefile.Format, error) {
 	if to := rulefile.Format(name); slices.Contains(ToFormats(), to) {
 		return to, nil
@@ -48,7 +48,7 @@ func ListOf[T ~string](names []T) string {
 	return b.String()
 }
 
-// Write writes rules in one of [ToFormats]. The error is that of [rulefile.Write].
+// Write writes rules in one of [ToFormats]. The errors are those of [rulefile.Write].
 func Write(w io.Writer, to rulefile.Format, rules iter.Seq[resolver.Rule]) error {
 	if to == Map {
 		return writeMap(w, rules)
@@ -56,8 +56,8 @@ func Write(w io.Writer, to rulefile.Format, rules iter.Seq[resolver.Rule]) error
 	return rulefile.Write(w, to, rules)
 }
 
-// writeMap writes rules as a map: a path, a blank and a destination on each line, as HAProxy and
-// Apache read it. Of a rule it says nothing else.
+// writeMap writes rules as a map: a path, a blank and a destination on each line. HAProxy and
+// Apache read this form. Other properties of a rule are lost.
 func writeMap(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	var errs rulefile.Errors
 	b := bufio.NewWriter(w)
@@ -69,7 +69,7 @@ func writeMap(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 		}
 		b.WriteString("/" + rule.Key + " " + rule.Value + "\n")
 	}
-	if err := b.Flush(); err != nil { // the first error of all that was written
+	if err := b.Flush(); err != nil { // the first error of any write
 		return err
 	}
 	if errs == nil {
@@ -78,7 +78,7 @@ func writeMap(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	return errs
 }
 
-// checkInMap refuses what no line of a map says.
+// checkInMap refuses a rule that a line of a map cannot express.
 func checkInMap(rule resolver.Rule) error {
 	switch {
 	case resolver.IsTemplate(rule.Key):
@@ -98,7 +98,7 @@ func checkInMap(rule resolver.Rule) error {
 	return checkPathInMap(rule.Key)
 }
 
-// checkPathInMap refuses a key that is read as another one.
+// checkPathInMap refuses a key that a map would read as a different key.
 func checkPathInMap(key string) (err error) {
 	again := ""
 	t := redirects.NewTable(redirects.Options{
@@ -113,10 +113,11 @@ func checkPathInMap(key string) (err error) {
 	return err
 }
 
-// beyondASCII is what a path has that is not the same decoded and encoded.
+// beyondASCII matches characters whose decoded and encoded forms differ.
 var beyondASCII = regexp.MustCompile(`[^\x00-$&-\x7F]`)
 
-// approximationInMap says in which ways a rule differs in a map, or "".
+// approximationInMap describes how a rule differs in a map. It returns "" if the meaning is the
+// same.
 func approximationInMap(rule resolver.Rule) string {
 	isIgnored, isDefault := rule.Query == resolver.QueryIgnore, rule.Query == resolver.QueryDefault
 	var ways []string

@@ -11,8 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// DecodeYAML returns a list of the documents of a text, without those that say nothing behind the
-// first one.
+// DecodeYAML returns the documents of a text as a list. It omits empty documents after the first.
 func (t *Table) DecodeYAML(text string) (documents Node, err error) {
 	var all []*yaml.Node
 	decoder := yaml.NewDecoder(strings.NewReader(text))
@@ -31,7 +30,7 @@ func (t *Table) DecodeYAML(text string) (documents Node, err error) {
 	return t.yamlNode(&yaml.Node{Kind: yaml.SequenceNode, Content: all}), nil
 }
 
-// yamlNode returns a node of the library, and what it stands for of an alias.
+// yamlNode returns the node of a library value. An alias becomes the value it stands for.
 func (t *Table) yamlNode(y *yaml.Node) Node {
 	n := Node{At: t.Position(max(y.Line, 1), max(y.Column, 1)), Text: y.Value}
 	if y.Kind == yaml.AliasNode {
@@ -68,11 +67,11 @@ func (t *Table) yamlNode(y *yaml.Node) Node {
 	return n
 }
 
-// yamlMistake is what the library says. It does not tell a first line, nor that of an alias or of a
-// character.
+// yamlMistake matches the start of a library error. The library omits the line for the first line,
+// for aliases and for invalid characters.
 var yamlMistake = regexp.MustCompile(`^yaml: (?:line (\d+): |(?:unknown anchor '([^']*)))?`)
 
-// noYAML is the error of a text that is no YAML.
+// noYAML returns the error for a text that is not valid YAML.
 func (t *Table) noYAML(err error, text string) error {
 	line, what := 1, strings.TrimPrefix(err.Error(), "yaml: ")
 	where := yamlMistake.FindStringSubmatch(err.Error())
@@ -90,8 +89,8 @@ func (t *Table) noYAML(err error, text string) error {
 		"path, \": \" and its destination, and either may stand in quotation marks")
 }
 
-// notInYAML returns where the first character of a text stands that YAML does not have, such as
-// one that is no UTF-8, or -1.
+// notInYAML returns the index of the first character that YAML does not allow, or -1. Invalid UTF-8
+// is one of these.
 func notInYAML(text string) int {
 	for i, c := range text {
 		if c == utf8.RuneError && !strings.HasPrefix(text[i:], "\uFFFD") || c == 0xFFFE || c == 0xFFFF ||

@@ -11,7 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 )
 
-// Scrape returns the metrics of shortlink, by name and labels.
+// Scrape returns shortlink's metrics, by name and labels.
 func (s *Server) Scrape(t *testing.T) map[string]string {
 	t.Helper()
 	response, err := http.Get("http://" + s.Admin + "/metrics")
@@ -43,7 +43,7 @@ func Administer(t *testing.T, options, block string) *Server {
 	return s
 }
 
-// Ask sends a request to the admin endpoint; header are names and values of its lines in turn.
+// Ask sends a request to the admin endpoint. header lists names and values of header lines in turn.
 func (s *Server) Ask(t *testing.T, method, path, body string, header ...string) Reply {
 	t.Helper()
 	request, err := http.NewRequest(method, "http://"+s.Admin+"/shortlink/"+path,
@@ -69,7 +69,7 @@ func (s *Server) Put(t *testing.T, key, value string, header ...string) Reply {
 	return s.Ask(t, "PUT", "links/rules/"+key, value, header...)
 }
 
-// Said is the error that a reply holds.
+// Said returns the error in a reply.
 func (r Reply) Said(t *testing.T) string {
 	t.Helper()
 	var answer struct{ Error string }
@@ -79,7 +79,7 @@ func (r Reply) Said(t *testing.T) string {
 	return answer.Error
 }
 
-// Editable starts a Caddy whose handler called links has an inline rule and those of a file.
+// Editable starts a Caddy whose handler "links" has an inline rule and a file of rules.
 func Editable(t *testing.T, name, content string) (s *Server, path, log string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Run runs a command line, and returns all that it writes and its exit status.
+// Run runs a command line, and returns its output and exit status.
 func Run(args []string, stdin string) (output string, status int) {
 	var out strings.Builder
 	root := &cobra.Command{Use: "caddy", SilenceUsage: true}
@@ -29,12 +29,12 @@ func Run(args []string, stdin string) (output string, status int) {
 	return out.String(), 2
 }
 
-// Command runs a command against a server, and returns what it writes and its exit status.
+// Command runs a command against a server, and returns its output and exit status.
 func (s *Server) Command(args ...string) (string, int) {
 	return Run(append(append([]string{"shortlink"}, args...), "--address", s.Admin), "")
 }
 
-// Says checks what a command writes and its exit status.
+// Says checks the output and the exit status of a command.
 func (s *Server) Says(t *testing.T, want string, status int, args ...string) {
 	t.Helper()
 	if got, exit := s.Command(args...); got != want || exit != status {

@@ -1,13 +1,13 @@
-// Package testcaddy runs a whole Caddy for tests: a [Server] serves a block of a Caddyfile, a
-// [Follower] does so from a file of rules that changes, and [Run] runs a command. A [Reply] is what
-// a client sees. It brings handlers, a source and a storage that only tests use.
+// Package testcaddy runs a whole Caddy for tests. A [Server] serves a block of a Caddyfile. A
+// [Follower] serves a file of rules that changes. [Run] runs a command. A [Reply] is the response
+// as a client sees it. The package also has handlers, a source and a storage for tests.
 //
-// It is for external test packages (package x_test), as it imports the handler and with it nearly
-// every package of the module. No product code imports it.
+// It is for external test packages (package x_test). It imports the handler, and so nearly every
+// package of the module. No product code imports it.
 package testcaddy
 
 import (
-	// The adapter, and the modules that Caddy comes with.
+	// The adapter, and Caddy's standard modules.
 	_ "github.com/caddyserver/caddy/v2/modules/standard"
 
 	_ "github.com/caddy-shortlink/shortlink/page"

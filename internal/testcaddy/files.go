@@ -9,7 +9,7 @@ import (
 	"aead.dev/minisign"
 )
 
-// Write writes a file as careful programs do: whole, and instead of the old one at once.
+// Write replaces a file atomically, as careful programs do.
 func Write(t testing.TB, path, content string) {
 	t.Helper()
 	if err := os.WriteFile(path+".new", []byte(content), 0o600); err != nil {
@@ -28,7 +28,7 @@ func ReadFile(t *testing.T, file string) string {
 	return string(content)
 }
 
-// Must ends the test if there is an error.
+// Must fails the test if there is an error.
 func Must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -36,7 +36,7 @@ func Must(t testing.TB, err error) {
 	}
 }
 
-// Signature returns the signature of a text, as minisign writes it into a file.
+// Signature returns the signature of a text, in the file format of minisign.
 func Signature(t *testing.T, text string, key minisign.PrivateKey) string {
 	t.Helper()
 	reader := minisign.NewReader(strings.NewReader(text))

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// Follower is a Caddy that follows links, a file of rules, and what its log says of rules.
+// Follower is a Caddy that follows Links, a file of rules, and writes entries about rules to Log.
 type Follower struct {
 	*Server
 	Links, Log string
 }
 
-// Follow starts a Caddy that serves what links.json holds; options are lines of the source's block,
-// and more are lines of the handler's.
+// Follow starts a Caddy that serves the rules in links.json. options are lines of the source's
+// block, and more are lines of the handler's.
 func Follow(t *testing.T, rules, options, more string) *Follower {
 	t.Helper()
 	dir := t.TempDir()
@@ -27,19 +27,20 @@ func Follow(t *testing.T, rules, options, more string) *Follower {
 	return s
 }
 
-// LogTo returns the global option that writes what is said of rules and pages to a file.
+// LogTo returns the global option that writes log entries about rules and pages to a file.
 func LogTo(path string) string {
 	return "log links {\n output file " + path +
 		"\n include http.handlers.shortlink http.handlers.shortlink_page\n }"
 }
 
-// Block returns what the site's block holds, with lines for the source's block and the handler's.
+// Block returns the content of the site's block, with lines for the source's block and the
+// handler's.
 func (s *Follower) Block(options, more string) string {
 	return fmt.Sprintf("shortlink {\n from file %s {\n poll 5ms\n %s\n }\n %s\n }\n respond next 299",
 		s.Links, options, more)
 }
 
-// Logged waits until the log has n lines that hold text, and returns the last of them.
+// Logged waits until the log has n lines that contain text. It returns the last of them.
 func (s *Follower) Logged(t *testing.T, n int, text string) map[string]any {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
@@ -63,10 +64,10 @@ func (s *Follower) Logged(t *testing.T, n int, text string) map[string]any {
 	}
 }
 
-// Rejected is what the log says where the rules that serve stay, as the new ones are bad.
+// Rejected is the log message for bad rules, after which the old rules go on serving.
 const Rejected = "rules rejected"
 
-// TimesLogged returns how often the log holds text.
+// TimesLogged returns how often the log contains text.
 func (s *Follower) TimesLogged(t *testing.T, text string) int {
 	t.Helper()
 	content, err := os.ReadFile(s.Log)

@@ -11,7 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// echo is a handler that answers with the request as it got it.
+// echo is a handler that answers with the request as received.
 type echo struct{}
 
 func init() {
@@ -38,10 +38,10 @@ func (echo) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handle
 	return err
 }
 
-// count is a handler that counts the requests that come in, and those of them that are answered.
+// count is a handler that counts requests, and the answered ones among them.
 type count struct{}
 
-// Counted is what the handler test_count has counted in this process.
+// Counted holds the counts of the handler test_count in this process.
 var Counted struct{ Reached, Answered atomic.Int64 }
 
 func init() {

@@ -15,16 +15,16 @@ const SignIn = `
 		ann $2a$04$hoKkVu6H3AmsMy5ZuEMJyeANa5W34/jOj/msfLgdN1a4Nn4ECPjW.
 	}`
 
-// AsAnn is the header that signs ann in.
+// AsAnn is the header line that signs ann in.
 const AsAnn = "Authorization: Basic YW5uOnNlY3JldA=="
 
-// What browsers and programs accept.
+// The Accept header lines of browsers and programs.
 const (
 	AsHTML = "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 	AsJSON = "Accept: application/json"
 )
 
-// PageBlock is what a site's block holds for a page.
+// PageBlock returns the content of a site's block with a page.
 func PageBlock(file, options string) string {
 	return fmt.Sprintf(`shortlink {
 		from file %s
@@ -38,7 +38,7 @@ func PageBlock(file, options string) string {
 	test_echo`, file, SignIn, options)
 }
 
-// Post sends a form to a page as ann.
+// Post submits a form to a page as ann.
 func (s *Server) Post(t *testing.T, target, form string, header ...string) Reply {
 	t.Helper()
 	header = append(header, AsAnn, "Content-Type: application/x-www-form-urlencoded",
@@ -47,7 +47,7 @@ func (s *Server) Post(t *testing.T, target, form string, header ...string) Reply
 		"Connection: close\r\n\r\n"+form)
 }
 
-// FormOf returns the fields of the form on a page, as a browser would send them.
+// FormOf returns the form fields of a page, as a browser would send them.
 func (s *Server) FormOf(t *testing.T, target string) url.Values {
 	t.Helper()
 	got := s.Get(t, target, AsAnn, AsHTML)
@@ -63,7 +63,7 @@ var (
 	postingForm = regexp.MustCompile(`(?s)<form[^>]* method="post".*?</form>`)
 )
 
-// FieldsOf returns the fields of the form that is posted.
+// FieldsOf returns the fields of the form with method POST.
 func FieldsOf(page string) url.Values {
 	form := postingForm.FindString(page)
 	fields := url.Values{}

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Eventually asks until the answer is the wanted one.
+// Eventually repeats a request until the reply is the wanted one.
 func (s *Server) Eventually(t *testing.T, target, want string) {
 	t.Helper()
 	deadline := time.Now().Add(time.Minute)
@@ -23,11 +23,11 @@ func (s *Server) Eventually(t *testing.T, target, want string) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s: got %s, want %s", target, got, want)
 		}
-		time.Sleep(5 * time.Millisecond) // between two questions to another process's clock: its poll
+		time.Sleep(5 * time.Millisecond) // waits for the poll of another process
 	}
 }
 
-// Reply is what a client sees.
+// Reply is a response as a client sees it.
 type Reply struct {
 	Status int
 	Header http.Header
@@ -39,14 +39,14 @@ func (r Reply) Location() string {
 	return strings.TrimSpace(fmt.Sprint(r.Status, " ", r.Header.Get("Location")))
 }
 
-// Get asks for target, which is sent as it is, from host go.example.
+// Get requests target, sent unchanged, from host go.example.
 func (s *Server) Get(t testing.TB, target string, header ...string) Reply {
 	t.Helper()
 	return s.Raw(t, "GET",
 		"GET "+target+" HTTP/1.1\r\nHost: go.example\r\n"+HeaderLines(header)+"Connection: close\r\n\r\n")
 }
 
-// HeaderLines returns the lines of a header, each with its end.
+// HeaderLines returns the lines of a header, each with its line end.
 func HeaderLines(header []string) string {
 	if len(header) == 0 {
 		return ""
@@ -54,7 +54,7 @@ func HeaderLines(header []string) string {
 	return strings.Join(header, "\r\n") + "\r\n"
 }
 
-// Raw sends a request, byte for byte, and reads the answer to it.
+// Raw sends a request, byte for byte, and reads the response.
 func (s *Server) Raw(t testing.TB, method, request string) Reply {
 	t.Helper()
 	conn, err := net.Dial("tcp", s.Addr)
@@ -72,7 +72,7 @@ func (s *Server) Raw(t testing.TB, method, request string) Reply {
 	return ReadReply(t, response)
 }
 
-// ReadReply reads a response to its end.
+// ReadReply reads a whole response.
 func ReadReply(t testing.TB, response *http.Response) Reply {
 	t.Helper()
 	defer response.Body.Close()
@@ -83,7 +83,7 @@ func ReadReply(t testing.TB, response *http.Response) Reply {
 	return Reply{response.StatusCode, response.Header, string(body)}
 }
 
-// Wants reports what an answer does not hold.
+// Wants fails the test for a different status or a missing text.
 func (r Reply) Wants(t *testing.T, status int, texts ...string) {
 	t.Helper()
 	if r.Status != status {
@@ -96,7 +96,7 @@ func (r Reply) Wants(t *testing.T, status int, texts ...string) {
 	}
 }
 
-// Leads checks where a request leads.
+// Leads checks the destination of a request.
 func (s *Server) Leads(t *testing.T, target, want string) {
 	t.Helper()
 	if got := s.Get(t, target).Location(); got != want {

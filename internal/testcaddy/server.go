@@ -15,16 +15,16 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/testcaddy/freeport"
 )
 
-// Server is a Caddy that serves on a port of its own while a test runs. There is one
-// at a time in a process.
+// Server is a Caddy that serves on its own port while a test runs. A process has only one at a
+// time.
 type Server struct {
 	Addr    string // host:port
 	Admin   string // host:port of the admin endpoint, empty for none
 	Options string // global options
-	Storage string // folder of Caddy's storage, empty for one of its own
+	Storage string // folder of Caddy's storage, empty for a new one
 }
 
-// Serve starts Caddy with a site that answers for every host; block is what the site's block holds.
+// Serve starts Caddy with a site for every host. block is the content of the site's block.
 func Serve(t testing.TB, block string) *Server {
 	return ServeWith(t, "", block)
 }
@@ -42,16 +42,16 @@ func ServeWith(t testing.TB, options, block string) *Server {
 	return s
 }
 
-// Load serves another block instead of the former one, at another address: on its way out a
-// Caddy drops connections that it has not read from, and a test that asks at once may be on one.
+// Load serves another block instead, at a new address. A Caddy that stops drops connections with
+// unread requests. A test that sends a request at once may use such a connection.
 func (s *Server) Load(t testing.TB, block string) {
 	t.Helper()
 	s.Addr = FreeAddress(t)
 	s.Reload(t, block)
 }
 
-// Reload serves another block at the same address, for tests that send no request right after it,
-// or retry. The admin endpoint has another one each time, for the reason given at Load.
+// Reload serves another block at the same address. It is for tests that retry, or send no request
+// right afterwards. The admin endpoint gets a new address each time, for the reason given at Load.
 func (s *Server) Reload(t testing.TB, block string) {
 	t.Helper()
 	if err := s.TryToLoad(t, block); err != nil {
@@ -101,8 +101,8 @@ func (s *Server) storageDir(t testing.TB) string {
 	return StorageDir(t)
 }
 
-// StorageDir returns a folder for Caddy's storage. Caddy tidies it up beside everything else and
-// may still write to it when a test is over, so that it may not be gone then.
+// StorageDir returns a folder for Caddy's storage. Caddy cleans it in the background, and may write
+// to it after the test. So removing the folder may fail.
 func StorageDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "shortlink")
@@ -113,8 +113,8 @@ func StorageDir(t testing.TB) string {
 	return dir
 }
 
-// FreeAddress returns an address at which nobody listens, another one each time: Caddy would listen
-// twice at one that is its admin endpoint's and a site's.
+// FreeAddress returns an unused address, a new one each time. With one address for admin endpoint
+// and site, Caddy would listen there twice.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
 	port, err := freeport.Find()
@@ -124,7 +124,7 @@ func FreeAddress(t testing.TB) string {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 }
 
-// Provision takes a handler's JSON through the life cycle that Caddy gives it.
+// Provision provisions a handler from JSON through Caddy's life cycle.
 func Provision(t testing.TB, config string) (*shortlink.Handler, error) {
 	t.Helper()
 	storage, err := json.Marshal(map[string]string{"module": "file_system", "root": StorageDir(t)})
@@ -145,7 +145,7 @@ func Provision(t testing.TB, config string) (*shortlink.Handler, error) {
 	return module.(*shortlink.Handler), nil
 }
 
-// Adapt turns a Caddyfile into JSON.
+// Adapt converts a Caddyfile to JSON.
 func Adapt(caddyfile string) ([]byte, error) {
 	adapted, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(caddyfile),
 		map[string]any{"filename": "Caddyfile"})

@@ -11,17 +11,17 @@ import (
 	"github.com/caddyserver/certmagic"
 )
 
-// memory is a storage of entries that a test writes, and whose network a test can cut.
+// memory is a storage in memory for tests. A test writes its entries, and can make loads fail.
 type memory struct{ certmagic.Storage }
 
 var entries = struct {
 	sync.Mutex
 	of    map[string]string
 	loads int
-	cut   func(load int) bool // asked with the number of the load, from 1
+	cut   func(load int) bool // gets the number of the load, from 1
 }{}
 
-// StoreEntries replaces all entries. cut, if not nil, says which of the following loads fail.
+// StoreEntries replaces all entries. cut, if not nil, reports whether a load fails.
 func StoreEntries(of map[string]string, cut func(load int) bool) {
 	entries.Lock()
 	defer entries.Unlock()

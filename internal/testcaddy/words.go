@@ -13,19 +13,19 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// WordSource is an example of a third party's source: it serves words of a dictionary that others
-// in the same process write to. In the Caddyfile it is "from example_words <destination>": each
-// word is a key that leads below the destination.
+// WordSource is an example of a third party's source. It serves the words of a dictionary in the
+// same process. In the Caddyfile it is "from example_words <destination>". Each word is a key that
+// leads below the destination.
 type WordSource struct {
 	Destination string `json:"destination"`
 }
 
-// dictionary is where the words come from: for another source it may be a database.
+// dictionary holds the words; another source might use a database.
 var dictionary = struct {
 	sync.Mutex
 	words   []string
 	version int
-	changed chan struct{} // closed when there is another version
+	changed chan struct{} // closed at the next version
 }{changed: make(chan struct{})}
 
 // WriteWords changes the dictionary.
@@ -61,7 +61,7 @@ func (s *WordSource) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 // String returns the source's name.
 func (s *WordSource) String() string { return "example_words" }
 
-// Read passes a rule for each word; the version is the dictionary's.
+// Read adds a rule for each word. The version is the dictionary's.
 func (s *WordSource) Read(_ context.Context, add func(resolver.Rule)) (version string, err error) {
 	dictionary.Lock()
 	defer dictionary.Unlock()
@@ -75,7 +75,7 @@ func (s *WordSource) Read(_ context.Context, add func(resolver.Rule)) (version s
 	return fmt.Sprint(dictionary.version), nil
 }
 
-// Watch waits for other versions.
+// Watch calls changed for each new version.
 func (s *WordSource) Watch(ctx context.Context, version string, changed func()) {
 	for {
 		dictionary.Lock()

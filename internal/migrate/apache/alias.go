@@ -14,17 +14,17 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// What mod_alias has: Redirect takes a path and all below it, and appends the rest as it is;
-// RedirectMatch a regular expression.
+// Directives of mod_alias. Redirect matches a path and all paths below it, and appends the rest as
+// it is. RedirectMatch matches a regular expression.
 
-// alias is a directive of mod_alias taken apart, with its line but for path and destination.
+// alias is a parsed directive of mod_alias. Its line still lacks path and destination.
 type alias struct {
 	redirects.Line
 	from, to  string
 	isPattern bool
 }
 
-// takeAlias takes in a directive of mod_alias.
+// takeAlias handles a directive of mod_alias.
 func (h *reader) takeAlias(d *directive) {
 	words, err := configWords.Split(d.line, d.end)
 	if err != nil {
@@ -45,12 +45,12 @@ func (h *reader) takeAlias(d *directive) {
 	}
 }
 
-// configWords splits words as Apache does: a quotation mark or a backslash may have one in front.
+// configWords splits words like Apache: a backslash can escape a quotation mark or a backslash.
 var configWords = migrate.Splitter{Unescape: func(c, quote byte) (string, bool) {
 	return string(c), c == '\\' || c == quote
 }}
 
-// parse takes the words of a directive apart. The error is about what is nothing to Apache either.
+// parse parses the words of a directive. It returns an error for what Apache would reject, too.
 func (a *alias) parse(name string, words []migrate.Word) error {
 	status := map[string]int{"redirectpermanent": 301, "redirecttemp": 302}[name]
 	if status == 0 && len(words) > 1 {
@@ -81,7 +81,7 @@ func (a *alias) parse(name string, words []migrate.Word) error {
 	return nil
 }
 
-// statusOf returns the status that a word means.
+// statusOf returns the status of a word.
 func statusOf(word string) (status int, err error) {
 	names := map[string]int{"permanent": 301, "temp": 302, "seeother": 303, "gone": 410}
 	status, isName := names[strings.ToLower(word)]
@@ -95,7 +95,8 @@ func statusOf(word string) (status int, err error) {
 	return status, err
 }
 
-// answerOf returns what a line with a status says, which is 0 for none, or why no rule has it.
+// answerOf returns the answer of a line with a status, where 0 means none. The error explains why
+// no rule can have the status.
 func answerOf(code int) (answer redirects.Answer, status int, err error) {
 	switch {
 	case code == 410:
@@ -106,7 +107,7 @@ func answerOf(code int) (answer redirects.Answer, status int, err error) {
 	return redirects.Leads, code, nil
 }
 
-// front returns the paths of which a directive that is refused takes some, nil for none.
+// front returns a prefix of the paths that a refused directive matches, or nil.
 func (a *alias) front() []redirects.Segment {
 	switch {
 	case a.isPattern:
@@ -117,14 +118,15 @@ func (a *alias) front() []redirects.Segment {
 	return nil
 }
 
-// path returns the path of a Redirect. Apache merges slashes in it, and in a request's path.
+// path returns the path of a Redirect. Apache merges slashes both in this path and in the
+// request's.
 func (a *alias) path() []redirects.Segment {
 	return redirects.Text(redirects.Encoded(slashes.ReplaceAllString(a.from, "/")))
 }
 
 var slashes = regexp.MustCompile(`//+`)
 
-// addRedirect takes in what a Redirect says.
+// addRedirect adds the lines of a Redirect.
 func (h *reader) addRedirect(a *alias) {
 	from, to := a.from, a.to
 	isGone := a.Answer == redirects.Gone
@@ -162,11 +164,11 @@ func (h *reader) addRedirect(a *alias) {
 	h.Add(a.Line)
 }
 
-// noQuery is why a line with a query in its path is left out.
+// noQuery is the reason for leaving out a line with a query in its path.
 const noQuery = "no request reaches this line: a path has no \"?\"; use " +
 	"Caddy's redir with a query matcher"
 
-// withLowerScheme returns a destination with the scheme of a URL in small letters.
+// withLowerScheme returns a destination with its URL scheme in lower case.
 func withLowerScheme(to string) string {
 	scheme, rest, found := strings.Cut(to, "://")
 	if lower := strings.ToLower(scheme) + "://" + rest; found && migrate.IsURL(lower) {
@@ -175,7 +177,7 @@ func withLowerScheme(to string) string {
 	return to
 }
 
-// addMatch takes in what a RedirectMatch says.
+// addMatch adds the lines of a RedirectMatch.
 func (h *reader) addMatch(a *alias) {
 	e, err := pathexpr.Parse(a.from, pathexpr.Options{})
 	switch {
@@ -191,8 +193,8 @@ func (h *reader) addMatch(a *alias) {
 	}
 }
 
-// percentEncodedPath returns the destination of a RedirectMatch with the percent signs of its path
-// encoded, as Apache encodes the path as a whole.
+// percentEncodedPath encodes the percent signs in the path of a RedirectMatch destination. Apache
+// encodes that path as a whole, too.
 func percentEncodedPath(to string) string {
 	end := strings.IndexAny(to+"?", "?#")
 	return strings.ReplaceAll(to[:end], "%", "%25") + to[end:]

@@ -17,15 +17,15 @@ import (
 type reader struct {
 	*migrate.Table
 	lines   *migrate.LineReader
-	blocks  []block // that are open, such as <IfModule>
+	blocks  []block // open blocks, such as <IfModule>
 	rewrite rewriting
 	aliases []directive // those of mod_alias
 	said    remarks
 }
 
-// directive is a line, or several that one goes on over.
+// directive is a line, including its continuation lines.
 type directive struct {
-	name, written string // in small letters, and as it stands there
+	name, written string // in lower case, and as written
 	line          string
 	end           int // of the name in the line
 	at            resolver.Position
@@ -63,7 +63,7 @@ func Read(t *migrate.Table, r io.Reader) error {
 	return end
 }
 
-// readAll reads all directives. The error is io.EOF, or what ended the reading before.
+// readAll reads all directives. The error is io.EOF, or the reason for stopping early.
 func (h *reader) readAll() error {
 	for {
 		d, err := h.next()
@@ -81,7 +81,7 @@ func (h *reader) readAll() error {
 	}
 }
 
-// next returns the next directive, without a name for a comment or nothing.
+// next returns the next directive. Its name is empty for a comment or a blank line.
 func (h *reader) next() (d directive, err error) {
 	if d.line, err = h.lines.Next(); err != nil {
 		return d, err
@@ -103,7 +103,7 @@ func (h *reader) next() (d directive, err error) {
 	return d, nil
 }
 
-// join appends the lines to one over which it goes on.
+// join appends the continuation lines to a line.
 func (h *reader) join(line string) (string, error) {
 	var whole strings.Builder
 	for {
@@ -146,7 +146,7 @@ func (h *reader) readDirective(d *directive) {
 	}
 }
 
-// takeBlock takes in the beginning or the end of a block.
+// takeBlock handles the beginning or the end of a block.
 func (h *reader) takeBlock(d *directive) {
 	kind, isEnd := strings.CutPrefix(strings.TrimSuffix(d.written, ">"), "</")
 	last := len(h.blocks) - 1
@@ -163,8 +163,7 @@ func (h *reader) takeBlock(d *directive) {
 	}
 }
 
-// errBlock says why nothing of a block is taken: it holds in some cases alone. What depends on a
-// module being there is taken.
+// errBlock returns an error inside a conditional block. An <IfModule> without "!" is accepted.
 func (h *reader) errBlock() error {
 	for _, b := range h.blocks {
 		switch kind := strings.ToLower(b.kind); {
@@ -180,8 +179,8 @@ func (h *reader) errBlock() error {
 	return nil
 }
 
-// substitute returns a destination with the groups of a path instead of $0 to $9. A backslash
-// stands in front of what is meant as it is.
+// substitute returns a destination with the groups of a path instead of $0 to $9. A backslash makes
+// the next character literal.
 func (h *reader) substitute(
 	e *pathexpr.Expression, p *pathexpr.Path, to string,
 ) ([]redirects.Piece, error) {
@@ -197,8 +196,8 @@ func (h *reader) substitute(
 	return pieces, err
 }
 
-// hasTwoSlashes reports whether the path of a destination has two slashes in a row, as where a
-// group begins with one behind another.
+// hasTwoSlashes reports whether the path of a destination has two slashes in a row. This happens if
+// a group begins with a slash and follows another one.
 func hasTwoSlashes(to string) bool {
 	if _, behind, isURL := strings.Cut(to, "://"); isURL {
 		to = behind
@@ -207,7 +206,7 @@ func hasTwoSlashes(to string) bool {
 	return strings.Contains(path, "//")
 }
 
-// wantsQuery reports whether all that an expression matches has a "?".
+// wantsQuery reports whether every path of an expression contains a "?".
 func wantsQuery(e *pathexpr.Expression) bool {
 	hasQuery := func(s redirects.Segment) bool { return strings.Contains(s.Before+s.After, "%3F") }
 	return !slices.ContainsFunc(e.Paths, func(p pathexpr.Path) bool {

@@ -201,7 +201,7 @@ func FuzzHtaccess(f *testing.F) {
 			"y\"\n</IfModule>\n")
 }
 
-// htaccess is the format for conversions.
+// htaccess is the format that conversions read.
 var htaccess = migrate.Format{Name: "htaccess", Read: migrate.LinesOf(apache.Read)}
 
 // Without a limit this takes gigabytes.

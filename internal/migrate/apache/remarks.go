@@ -9,23 +9,24 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// remarks are what is to be said of a file as a whole.
+// remarks collects what to report about a file as a whole.
 type remarks struct {
 	others     migrate.Names // of directives that redirect nothing
 	otherCount int
-	protecting migrate.Names // of directives that tell who gets in
-	// hasFront tells that a line leads all requests to one program, hasQSA that one adds the
-	// parameters of a request to those of its destination, letsFilesPass that one lets requests for
-	// files pass, addsSlash that a destination gets a second slash.
+	protecting migrate.Names // of directives that restrict access
+	// hasFront reports whether a line leads all requests to one program. hasQSA reports whether a
+	// line adds the parameters of the request to its destination. letsFilesPass reports whether a
+	// line lets requests for files pass. addsSlash reports whether a destination gets a second
+	// slash.
 	hasFront, hasQSA, letsFilesPass, addsSlash bool
-	// deciding are lines that make no rule, and decide what RewriteRules behind them get; isBehind
-	// tells that there are such. passing are lines that let requests pass.
+	// deciding are lines that make no rule but affect later RewriteRules; isBehind reports whether
+	// there are such rules. passing are lines that let requests pass.
 	deciding, passing []resolver.Position
 	isBehind          bool
-	hasRewrite        bool // there are redirects of mod_rewrite
+	hasRewrite        bool // the file has redirects of mod_rewrite
 }
 
-// mostNamed is how many directives that redirect nothing are named, or lines.
+// mostNamed is the maximum number of lines, or of skipped directives, in a message.
 const mostNamed = 5
 
 // passOver counts a directive that redirects nothing.
@@ -36,7 +37,7 @@ func (s *remarks) passOver(d *directive) {
 	}
 }
 
-// protects records the name of a directive, or of a block, that restricts access.
+// protects reports whether a directive or a block restricts access, and records its name.
 func (s *remarks) protects(name string) bool {
 	switch strings.ToLower(name) {
 	case "authtype", "authname", "authuserfile", "authgroupfile", "authbasicprovider", "require",
@@ -48,7 +49,7 @@ func (s *remarks) protects(name string) bool {
 	return false
 }
 
-// remarkAll says what is true of the whole file.
+// remarkAll adds the remarks on the whole file.
 func (h *reader) remarkAll() {
 	s, hasAlias := &h.said, len(h.aliases) > 0
 	for _, remark := range []struct {
@@ -85,7 +86,7 @@ func (h *reader) remarkAll() {
 	}
 }
 
-// linesAt names lines by their numbers: "lines 3 and 7".
+// linesAt lists lines by number: "lines 3 and 7".
 func linesAt(at []resolver.Position) string {
 	var numbers []string
 	for _, p := range at {
@@ -100,7 +101,7 @@ func linesAt(at []resolver.Position) string {
 	return "lines " + migrate.ListOf(numbers)
 }
 
-// firstOf lists the first of some names.
+// firstOf lists the first few names.
 func firstOf(names []string) string {
 	if len(names) > mostNamed {
 		return strings.Join(names[:mostNamed], ", ") + " and others"

@@ -14,22 +14,22 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// What mod_rewrite has, as far as it redirects.
+// Directives of mod_rewrite that redirect.
 
-// rewriting is what lines of mod_rewrite say. RewriteEngine and RewriteBase hold for the whole
-// file, and the last one counts, so rules are judged when all has been read.
+// rewriting holds the lines of mod_rewrite. The last RewriteEngine and the last RewriteBase apply
+// to the whole file, so rules are judged after reading.
 type rewriting struct {
 	isOff      bool
 	base       string // the path of the directory, with a slash at its end
 	hasBase    bool
-	conditions []condition // in front of the next rule
+	conditions []condition // of the next rule
 	rules      []directive
-	// tied is how many of the next rules depend on one in front of them, and why they do.
+	// tied counts the next rules that depend on an earlier one; whyTied is the reason.
 	tied    int
 	whyTied error
 }
 
-// takeRewriting takes in a line of mod_rewrite other than a rule.
+// takeRewriting handles a line of mod_rewrite other than a rule.
 func (h *reader) takeRewriting(d *directive) {
 	words, _ := rewriteWords.Split(d.line, d.end)
 	first := ""
@@ -55,13 +55,13 @@ func (h *reader) takeRewriting(d *directive) {
 	}
 }
 
-// rewriteWords splits words as mod_rewrite does: a backslash in front of white space keeps a word
-// together, and stays.
+// rewriteWords splits words like mod_rewrite: a backslash before white space joins the word, and
+// stays in it.
 var rewriteWords = migrate.Splitter{EndsQuotes: true, Unescape: func(c, _ byte) (string, bool) {
 	return `\` + string(c), strings.IndexByte(migrate.Space, c) >= 0
 }}
 
-// takeRules takes in all RewriteRules.
+// takeRules handles all RewriteRules.
 func (h *reader) takeRules() {
 	for i := range h.rewrite.rules {
 		if h.IsGivenUp(h.rewrite.rules[i].at) {
@@ -71,7 +71,7 @@ func (h *reader) takeRules() {
 	}
 }
 
-// takeRule takes in a RewriteRule with its conditions.
+// takeRule handles a RewriteRule with its conditions.
 func (h *reader) takeRule(d *directive) {
 	rule, err := parseRule(d)
 	tied := h.rewrite.tie(&rule)
@@ -115,7 +115,7 @@ func (h *reader) takeRule(d *directive) {
 	}
 }
 
-// refuseRule refuses a rule. One that is no redirect decides what those behind it get.
+// refuseRule refuses a rule. A refused rule that is not a redirect can affect the rules after it.
 func (h *reader) refuseRule(rule *rewriteRule, e *pathexpr.Expression, why error) {
 	if rule.answer == redirects.Passes || rule.ties > 0 {
 		h.said.deciding = append(h.said.deciding, rule.at)
@@ -127,7 +127,8 @@ func (h *reader) refuseRule(rule *rewriteRule, e *pathexpr.Expression, why error
 	h.Refuse(rule.at, path, why)
 }
 
-// tie returns why a rule depends on an earlier one, and records what depends on this rule.
+// tie returns an error if a rule depends on an earlier one. It records how many later rules depend
+// on this one.
 func (r *rewriting) tie(rule *rewriteRule) (why error) {
 	if r.tied > 0 {
 		why = r.whyTied
@@ -140,7 +141,7 @@ func (r *rewriting) tie(rule *rewriteRule) (why error) {
 	return why
 }
 
-// addRule takes in the lines of a rule.
+// addRule adds the lines of a rule.
 func (h *reader) addRule(rule *rewriteRule, e *pathexpr.Expression, ways []string) {
 	line := redirects.Line{At: rule.at, Answer: rule.answer, Status: rule.status}
 	if rule.answer == redirects.Leads {
@@ -177,8 +178,8 @@ func (h *reader) addRule(rule *rewriteRule, e *pathexpr.Expression, ways []strin
 	}
 }
 
-// leadsHost says why a rule is refused that leads one host to another: where a site has both, it
-// would lead the other one to itself.
+// leadsHost returns an error for a rule that leads one host to another. On a site with both hosts,
+// the second would redirect to itself.
 func (h *reader) leadsHost(
 	rule *rewriteRule, e *pathexpr.Expression, conditions []condition, inConditions error,
 ) error {
@@ -204,11 +205,11 @@ func (h *reader) leadsHost(
 type condition struct {
 	test, pattern string // without a "!" in front
 	isNegated     bool
-	isOr          bool // it is enough, or the next one is
+	isOr          bool // this condition or the next must hold
 	at            resolver.Position
 }
 
-// newCondition takes the words behind a RewriteCond apart.
+// newCondition parses the words after RewriteCond.
 func newCondition(at resolver.Position, words []migrate.Word) condition {
 	c := condition{test: words[0].Text, at: at}
 	c.pattern, c.isNegated = strings.CutPrefix(words[1].Text, "!")
@@ -219,7 +220,8 @@ func newCondition(at resolver.Position, words []migrate.Word) condition {
 	return c
 }
 
-// judge says in which ways conditions make a difference, or why a rule with them has no equivalent.
+// judge describes the differences that conditions make. The error explains why a rule with these
+// conditions has no equivalent.
 func judge(conditions []condition, hosts []string) (ways []string, err error) {
 	isOfFiles := false
 	for i := range conditions {
@@ -246,14 +248,14 @@ func judge(conditions []condition, hosts []string) (ways []string, err error) {
 	return ways, nil
 }
 
-// isOfFile reports whether a condition asks if the file or the folder of a request exists.
+// isOfFile reports whether a condition tests that the requested file or folder exists.
 func (c *condition) isOfFile() bool {
 	return slices.Contains([]string{"-f", "-d", "-l", "-s"}, c.pattern) &&
 		slices.Contains([]string{"%{REQUEST_FILENAME}", "%{SCRIPT_FILENAME}",
 			"%{DOCUMENT_ROOT}%{REQUEST_URI}", "%{DOCUMENT_ROOT}/%{REQUEST_URI}"}, c.test)
 }
 
-// areOfExistingFiles reports whether all conditions ask that a file or a folder exists.
+// areOfExistingFiles reports whether all conditions require an existing file or folder.
 func areOfExistingFiles(conditions []condition) bool {
 	isOther := func(c condition) bool { return !c.isOfFile() || c.isNegated }
 	return len(conditions) > 0 && !slices.ContainsFunc(conditions, isOther)
@@ -272,7 +274,7 @@ func (c *condition) refuse(why string) error {
 		"alone: %s", c.at.Line, printable.Quote(c.test), why)
 }
 
-// remedy says what does what a condition does.
+// remedy names a replacement for a condition.
 func (c *condition) remedy() string {
 	isOfScheme := strings.HasPrefix(c.test, "%{HTTPS}") || c.test == "%{SERVER_PORT}" ||
 		c.test == "%{REQUEST_SCHEME}" || strings.Contains(c.test, "X-Forwarded-Proto")
@@ -289,7 +291,7 @@ func (c *condition) remedy() string {
 	return "use Caddy's redir with a matcher"
 }
 
-// judgeHost says whether a condition on the host holds for those of the site.
+// judgeHost judges a condition on the host by the hosts of the site.
 func (c *condition) judgeHost(hosts []string) (ways []string, err error) {
 	const remedy = "if it is this site's, name the host with --line-host; else use the rules in the " +
 		"block of that host's site"

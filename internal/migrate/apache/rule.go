@@ -14,23 +14,24 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// rewriteRule is a RewriteRule taken apart.
+// rewriteRule is a parsed RewriteRule.
 type rewriteRule struct {
 	at          resolver.Position
 	pattern, to string
-	answer      redirects.Answer // Passes also where it rewrites to another path
+	answer      redirects.Answer // Passes for a rewrite to another path, too
 	status      int              // 0 for none
-	// What the flags say.
+	// The flags.
 	isRedirect, isLast, folds, appendsQuery, dropsQuery, isLiteral bool
-	// decides tells that it has a say in how a request goes on that keeps its path.
+	// decides reports whether the rule keeps the path but affects how the request is handled.
 	decides bool
-	// ties is how many lines behind it depend on it, as it is chained with the next or skips some.
+	// ties counts the following rules that depend on this one. It is chained with the next, or
+	// skips some.
 	ties int
-	// unknown is why a flag has no equivalent.
+	// unknown is the error for a flag without an equivalent.
 	unknown error
 }
 
-// parseRule takes a rule apart. The error is about what is nothing to Apache either.
+// parseRule parses a rule. It returns an error for what Apache would reject, too.
 func parseRule(d *directive) (rule rewriteRule, err error) {
 	words, _ := rewriteWords.Split(d.line, d.end)
 	rule.at = d.at
@@ -55,7 +56,7 @@ func parseRule(d *directive) (rule rewriteRule, err error) {
 	return rule, nil
 }
 
-// splitFlags returns the flags in brackets.
+// splitFlags returns the flags between the brackets.
 func splitFlags(text string) ([]string, error) {
 	inside, isOpen := strings.CutPrefix(text, "[")
 	inside, isClosed := strings.CutSuffix(inside, "]")
@@ -66,7 +67,7 @@ func splitFlags(text string) ([]string, error) {
 	return strings.Split(strings.ReplaceAll(inside, " ", ""), ","), nil
 }
 
-// setFlag takes in a flag, or says why it has no equivalent.
+// setFlag applies a flag. The error explains why a flag has no equivalent.
 func (r *rewriteRule) setFlag(flag string) (err error) {
 	name, value, _ := strings.Cut(flag, "=")
 	decides := true
@@ -110,7 +111,7 @@ func (r *rewriteRule) setFlag(flag string) (err error) {
 	return err
 }
 
-// setStatus takes in the status of a redirect.
+// setStatus applies the status of a redirect.
 func (r *rewriteRule) setStatus(value string) error {
 	code, err := statusOf(cmp.Or(value, "0"))
 	if err != nil {
@@ -121,7 +122,7 @@ func (r *rewriteRule) setStatus(value string) error {
 	return err
 }
 
-// settle finds out what a rule does that has no flag for it: a URL of another host is a redirect.
+// settle decides what a rule does without a flag: a URL of another host is a redirect.
 func (r *rewriteRule) settle(h *reader) {
 	if own := ownHost.FindString(r.to); own != "" {
 		path := r.to[len(own):]
@@ -139,24 +140,26 @@ func (r *rewriteRule) settle(h *reader) {
 	}
 }
 
-// requestPath stands for the path of a request in a destination, and ownHost for its host.
+// requestPath is the variable for the request's path in a destination. ownHost matches the variable
+// for its host.
 const requestPath = "%{REQUEST_URI}"
 
 var ownHost = regexp.MustCompile(`^https?://%\{(HTTP_HOST|SERVER_NAME)\}`)
 
-// isFront reports whether a rule leads all that are left to one program, or leaves that one alone.
+// isFront reports whether a rule leads all remaining requests to one program, or excludes that
+// program's own file.
 func (r *rewriteRule) isFront() bool {
 	return r.answer == redirects.Passes && (r.to != "-" && everyPath.MatchString(r.pattern) ||
 		r.to == "-" && r.pattern == `^index\.php$`)
 }
 
-// everyPath is a pattern that all paths match, such as ^(.*)$.
+// everyPath matches patterns that match every path, such as ^(.*)$.
 var everyPath = regexp.MustCompile(`^(\^?\.?|(\^(/\??)?)?(\.[*+]|\(\.[*+]\))\$?)$`)
 
-// passes reports whether a rule leaves a request as it is.
+// passes reports whether a rule leaves a request unchanged.
 func (r *rewriteRule) passes() bool { return r.answer == redirects.Passes && r.to == "-" }
 
-// noEquivalent says why no rule does what this one does.
+// noEquivalent explains why a RewriteRule has no equivalent rule.
 func (r *rewriteRule) noEquivalent() error {
 	why := ""
 	switch {
@@ -182,7 +185,7 @@ func (r *rewriteRule) noEquivalent() error {
 	return errors.New(why)
 }
 
-// schemePrefix is the scheme in front of a URL, with its colon; conditionGroup what stands for a
+// schemePrefix matches the scheme of a URL with its colon. conditionGroup matches a reference to a
 // part of a condition.
 var (
 	schemePrefix   = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*:`)
@@ -198,7 +201,7 @@ func (r *rewriteRule) expression(base string) (*pathexpr.Expression, error) {
 	return pathexpr.Parse(r.pattern, pathexpr.Options{Base: base, Folds: r.folds})
 }
 
-// query returns what becomes of a request's query.
+// query returns how the rule treats the request's query.
 func (r *rewriteRule) query() resolver.QueryMode {
 	hasOwn := strings.Contains(strings.TrimSuffix(r.to, "?"), "?")
 	appends := r.appendsQuery && !r.dropsQuery
@@ -211,7 +214,8 @@ func (r *rewriteRule) query() resolver.QueryMode {
 	return resolver.QueryDefault
 }
 
-// written returns the destination as it is written, with $0 behind the base for the request's path.
+// written returns the destination as written, but with the base and $0 instead of the request's
+// path.
 func (r *rewriteRule) written(base string) string {
 	to := strings.TrimSuffix(r.to, "?")
 	if !r.isLiteral {
@@ -220,8 +224,8 @@ func (r *rewriteRule) written(base string) string {
 	return strings.ReplaceAll(to, requestPath, literal.Replace(base)+"$0")
 }
 
-// escapedByApache encodes what a destination does not mean as it is, but for what stands for
-// something else; literal writes a text so that it stands for itself.
+// escapedByApache encodes the literal characters of a destination. literal escapes a text so that
+// it stands for itself.
 var (
 	escapedByApache = strings.NewReplacer("%{", "%{", "#", "%23", `\%`, "%25", "%", "%25")
 	literal         = strings.NewReplacer(`\`, `\\`, "$", `\$`)

@@ -11,15 +11,15 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// siteHost is the host that programs were asked on.
+// siteHost is the host in the requests to the programs.
 const siteHost = "site.example"
 
-// program says how the tables of a program are read, and how its rules are asked.
+// program describes how to read a program's tables and how to query its rules.
 type program struct {
 	from    rulefile.Format
 	reading rulefile.Reading
 	query   resolver.QueryMode // of rules without one
-	// isSaid lets something be said of lines: that they are approximated, or have no equivalent.
+	// isSaid allows reports about lines: approximated, or without an equivalent.
 	isSaid bool
 }
 
@@ -56,8 +56,8 @@ func TestMapsAnswerAsTheirProgramsDo(t *testing.T) {
 	}
 }
 
-// checkAnswers asks the rules of all tables in a file what a running program answered by the same
-// tables. It returns how many rows there are, and in how many of them both answer the same.
+// checkAnswers compares the rules of all tables in a file with recorded answers of a running
+// program. It returns the number of rows, and the number with equal answers.
 func checkAnswers(t *testing.T, file string, programs map[string]program) (rows, same int) {
 	t.Helper()
 	all, err := vectors.Read("../testdata/answers/" + file + ".json")
@@ -128,7 +128,8 @@ func (p *program) compile(t *testing.T, table string) *resolver.Ruleset {
 	return ruleset
 }
 
-// answerTo returns status and Location of a request to the site, which has no pages of its own.
+// answerTo returns the status and Location of a request to the site. The site has no pages of its
+// own.
 func answerTo(ruleset *resolver.Ruleset, request string) string {
 	switch result := ruleset.Resolve("http://" + siteHost + request); result.Outcome {
 	case resolver.Redirect:

@@ -11,8 +11,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// benchLines has for formats of other programs a line, with numbers in key and destination, and
-// what stands in front of all lines and behind them.
+// benchLines holds a line in each format of other programs, with numbers in key and destination.
+// before and after are the text around all lines.
 var benchLines = map[string]struct{ before, line, after string }{
 	"array": {"[\n",
 		`{"source":"/k%012d","destination":"https://www.example.com/articles/%027d","permanent":true}` +

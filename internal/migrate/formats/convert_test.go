@@ -12,7 +12,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// ours are the formats that a source can have.
+// ours are the formats of sources.
 var ours = []rulefile.Format{rulefile.JSON, rulefile.CSV, rulefile.Redirects}
 
 // convert converts a text between formats.

@@ -1,4 +1,4 @@
-// Package formats has all formats that rules can be converted from: a row for each with its reader.
+// Package formats lists all formats that rules can be converted from, each with its reader.
 package formats
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// All returns the formats: those that a source can have, and those of other programs.
+// All returns the formats of sources, and those of other programs.
 func All() []migrate.Format {
 	return []migrate.Format{{
 		Name: rulefile.JSON, Read: readJSON, HasSeveral: true,
@@ -40,7 +40,7 @@ func All() []migrate.Format {
 	}}
 }
 
-// readJSON reads rules of ours.
+// readJSON reads rules in our own JSON format.
 func readJSON(in migrate.Input, add func(resolver.Rule)) (found migrate.ReadResult, err error) {
 	found.Warnings, err = in.Reading.Read(in, rulefile.JSON, in.Source, add)
 	return found, err
@@ -54,7 +54,7 @@ func Names() (names []rulefile.Format) {
 	return names
 }
 
-// Parse returns the format that a name stands for.
+// Parse returns the format with the given name.
 func Parse(name string) (migrate.Format, error) {
 	for _, f := range All() {
 		if string(f.Name) == name {
@@ -64,7 +64,7 @@ func Parse(name string) (migrate.Format, error) {
 	return migrate.Format{}, fmt.Errorf("the formats are %s, not %q", migrate.ListOf(Names()), name)
 }
 
-// OfFile returns the format that the name of a file tells.
+// OfFile returns the format that the name of a file implies.
 func OfFile(path string) (format migrate.Format, ok bool) {
 	name, ok := rulefile.OtherFormatOf(path)
 	if !ok {

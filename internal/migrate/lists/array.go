@@ -11,18 +11,18 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// array is a list of redirects in JSON. Whose it is, its entries tell, and all of them: so they are
-// gone through twice.
+// array is a list of redirects in JSON. Only all its entries together identify the program, so they
+// are read twice.
 type array struct {
 	*migrate.Table
 	program program
 	lists   []migrate.Node // of entries
-	unknown migrate.Names  // members of entries that say nothing
-	// isUnsaid tells that an entry has no status, hasQuery that a destination has a query.
+	unknown migrate.Names  // ignored members of entries
+	// isUnsaid reports whether an entry lacks a status, hasQuery whether a destination has a query.
 	isUnsaid, hasQuery bool
 }
 
-// ReadArray reads a list of redirects, a file that holds one, or an object on each line.
+// ReadArray reads a list of redirects, a file that contains one, or an object on each line.
 func ReadArray(t *migrate.Table, r io.Reader) error {
 	text, err := t.ReadText(r)
 	if err != nil {
@@ -50,11 +50,11 @@ func ReadArray(t *migrate.Table, r io.Reader) error {
 	return err
 }
 
-// programBegin is what configurations in JavaScript begin with.
+// programBegin matches the beginning of configurations in JavaScript.
 var programBegin = regexp.MustCompile(
 	`^\s*(module\.exports|(export|import|const)\s|/\*\* @type|// @ts-check)`)
 
-// find finds the lists in a file: one, an object that holds it, or objects one behind the other.
+// find finds the lists in a file: a list, an object that contains one, or a sequence of objects.
 func (a *array) find(values migrate.Node) error {
 	isFirst := true
 	for _, v := range values.Inside() {
@@ -93,8 +93,8 @@ func isEntry(v migrate.Node) bool {
 	return false
 }
 
-// findInObject finds the list of an object, and those of Firebase's sites, of which one can have
-// redirects.
+// findInObject finds the list of an object, or that of a Firebase site. Only one of the sites can
+// have redirects.
 func (a *array) findInObject(v migrate.Node) {
 	hosting := v.Member("hosting")
 	if hosting.Kind == '{' || hosting.Kind == '[' {
@@ -117,7 +117,7 @@ func (a *array) findInObject(v migrate.Node) {
 	a.findInHolder(v)
 }
 
-// findInHolder finds the list that an object has, and says what else it has that leads elsewhere.
+// findInHolder finds the list in an object. It warns of other members that redirect.
 func (a *array) findInHolder(v migrate.Node) (list migrate.Node) {
 	var elsewhere migrate.Names
 	isOfPages := false
@@ -171,7 +171,7 @@ func (a *array) readEntry(v migrate.Node) {
 	switch {
 	case e.wrong != nil:
 	case e.isInternal:
-		a.Count(e.at) // which Next.js has made itself
+		a.Count(e.at) // Next.js has made this entry itself
 	default:
 		a.isUnsaid = a.isUnsaid || e.status == 0 && e.permanent == 0
 		a.hasQuery = a.hasQuery || a.program.keepsQuery() && migrate.HasQuery(e.destination)
@@ -179,7 +179,7 @@ func (a *array) readEntry(v migrate.Node) {
 	}
 }
 
-// remark says what is true of the whole list.
+// remark adds the remarks on the whole list.
 func (a *array) remark() {
 	for _, remark := range programs[a.program].remarks {
 		a.Remark("%s", remark)
@@ -195,7 +195,7 @@ func (a *array) remark() {
 	}
 }
 
-// program is whose redirects a list in JSON has. Of those that entries tell, the last one counts.
+// program is the program that a list in JSON belongs to. If entries differ, the last one counts.
 type program uint8
 
 const (
@@ -206,12 +206,13 @@ const (
 	docusaurus
 )
 
-// programs are what is true of all entries of a program.
+// programs describes the entries of each program.
 var programs = [...]struct {
 	name   string
-	status int // of entries that have none
+	status int // of entries without one
 	query  resolver.QueryMode
-	// isPlain tells that paths are no patterns; lastCounts that of those of one path the last counts.
+	// isPlain reports whether paths have no patterns. lastCounts reports whether the last of
+	// several entries for the same path counts.
 	isPlain, lastCounts bool
 	remarks             []string
 }{
@@ -225,7 +226,7 @@ var programs = [...]struct {
 	docusaurus: {name: "Docusaurus", isPlain: true},
 }
 
-// remarkOnStatus says which status entries have that say none.
+// remarkOnStatus names the status of entries without one.
 func (p program) remarkOnStatus() string {
 	if p == docusaurus {
 		return "the pages of Docusaurus have no status, and rules without one have 302"
@@ -234,10 +235,10 @@ func (p program) remarkOnStatus() string {
 		programs[p].name)
 }
 
-// keepsQuery reports whether the query of a request goes along also to a destination with one.
+// keepsQuery reports whether a request's query is passed on even to a destination with one.
 func (p program) keepsQuery() bool { return p != vercelBulk && p != docusaurus }
 
-// programOf returns whose entry an object is.
+// programOf returns the program of an entry.
 func programOf(v migrate.Node) (p program) {
 	for key := range v.Inside() {
 		switch key.Text {

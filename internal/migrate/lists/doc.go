@@ -1,7 +1,6 @@
-// Package lists reads lists of redirects that programs keep in JSON, YAML and TOML: those of
-// Vercel, Next.js, Mintlify, Firebase and Docusaurus, maps of paths, netlify.toml, and what golink
-// exports.
+// Package lists reads lists of redirects in JSON, YAML and TOML. It covers Vercel, Next.js,
+// Mintlify, Firebase and Docusaurus, maps of paths, netlify.toml, and exports of golink.
 //
-// Each is a [migrate.Reader]. It decodes a file, and adds a [redirects.Line] for each entry; a path
-// with variables becomes a regular expression first, which package pathexpr makes lines of.
+// Each reader is a [migrate.Reader]. It decodes a file, and adds a [redirects.Line] for each entry.
+// A path with variables first becomes a regular expression, and package pathexpr makes lines of it.
 package lists

@@ -15,23 +15,24 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// redirectEntry is an object of a list of redirects.
+// redirectEntry is an object in a list of redirects.
 type redirectEntry struct {
 	*array
 	at          resolver.Position
 	sources     []string
 	destination string
 	names       []string // of its members
-	// status is that of statusCode or type, permanent 308, 307, or 0 where the entry has none.
+	// status is the value of statusCode or type. permanent is 308 or 307. Either is 0 if the entry
+	// has none.
 	status, permanent int
-	saysQuery         resolver.QueryMode // what bulk redirects say of parameters of the request
+	saysQuery         resolver.QueryMode // set by bulk redirects
 	isInternal        bool
 	wrong             []string
-	refused           error // why it has no equivalent
+	refused           error // why no rule is equivalent
 	notes             []string
 }
 
-// newEntry takes an object apart.
+// newEntry parses an object.
 func (a *array) newEntry(v migrate.Node) *redirectEntry {
 	e := &redirectEntry{array: a, at: v.At}
 	for key, m := range v.Inside() {
@@ -52,7 +53,7 @@ func (a *array) newEntry(v migrate.Node) *redirectEntry {
 	return e
 }
 
-// set takes in a member. If its value is none, it returns what the member takes.
+// set applies a member. For an invalid value, it returns a description of valid ones.
 func (e *redirectEntry) set(name string, m migrate.Node) (want string, isKnown bool) {
 	is, isTruth := m.Truth()
 	switch name {
@@ -90,18 +91,18 @@ func (e *redirectEntry) set(name string, m migrate.Node) (want string, isKnown b
 	return want, true
 }
 
-// refuse says why the entry has no equivalent. The first reason counts.
+// refuse records why the entry has no equivalent. The first reason counts.
 func (e *redirectEntry) refuse(why string) { e.refused = cmp.Or(e.refused, errors.New(why)) }
 
-// has reports whether an entry has one of some members.
+// has reports whether an entry has any of the given members.
 func (e *redirectEntry) has(names ...string) bool {
 	return slices.ContainsFunc(e.names, func(name string) bool { return slices.Contains(names, name) })
 }
 
-// name returns what names an entry in messages.
+// name returns the name of an entry for messages.
 func (e *redirectEntry) name() string { return printable.Quote(strings.Join(e.sources, " ")) }
 
-// checkText returns want if a value is no text.
+// checkText returns want if a value is not a text.
 func (e *redirectEntry) checkText(v migrate.Node, want string) string {
 	if v.Kind != '"' {
 		return want
@@ -112,7 +113,7 @@ func (e *redirectEntry) checkText(v migrate.Node, want string) string {
 	return ""
 }
 
-// setSources takes in a path, or a list of them.
+// setSources sets the path, or a list of paths.
 func (e *redirectEntry) setSources(name string, m migrate.Node) (want string) {
 	if m.Kind == '[' && name == "from" {
 		for _, path := range m.Inside() {
@@ -128,7 +129,7 @@ func (e *redirectEntry) setSources(name string, m migrate.Node) (want string) {
 	return want
 }
 
-// setStatus takes in a status.
+// setStatus sets the status.
 func (e *redirectEntry) setStatus(m migrate.Node) (want string) {
 	code, err := strconv.Atoi(m.Text)
 	switch {
@@ -142,7 +143,7 @@ func (e *redirectEntry) setStatus(m migrate.Node) (want string) {
 	return ""
 }
 
-// setConditions takes in conditions. Of these a rule can have one: the host, if it is the site's.
+// setConditions checks conditions. A rule can express only one: that the host is the site's.
 func (e *redirectEntry) setConditions(name string, m migrate.Node) (want string) {
 	if m.Kind != '[' {
 		return "a list"
@@ -168,7 +169,7 @@ func (e *redirectEntry) setConditions(name string, m migrate.Node) (want string)
 	return ""
 }
 
-// check finds out what the entry lacks.
+// check checks that the entry is complete.
 func (e *redirectEntry) check() {
 	switch hasSource := e.has("source", "glob", "from"); {
 	case len(e.sources) > 0 || hasSource && len(e.wrong) > 0:
@@ -182,7 +183,7 @@ func (e *redirectEntry) check() {
 	}
 }
 
-// add adds the lines of an entry.
+// addLines adds the lines of an entry.
 func (e *redirectEntry) addLines() {
 	if err := migrate.CheckDestination(e.destination); err != nil {
 		e.refuse(err.Error())
@@ -237,7 +238,7 @@ func (e *redirectEntry) lines(source string) ([]redirects.Line, error) {
 	return lines, err
 }
 
-// query returns what an entry does with queries.
+// query returns how an entry treats queries.
 func (e *redirectEntry) query() resolver.QueryMode {
 	switch {
 	case e.program == vercelBulk:

@@ -5,7 +5,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/migrate/lists"
 )
 
-// The formats of the lists, as package formats has them.
+// The formats of the lists, as in package formats.
 var (
 	array       = migrate.Format{Read: migrate.LinesOf(lists.ReadArray), HasSeveral: true}
 	yaml        = migrate.Format{Read: migrate.LinesOf(lists.ReadYAML), HasSeveral: true}

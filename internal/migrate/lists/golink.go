@@ -13,13 +13,13 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// golink is what golink exports.
+// golink reads an export of golink.
 type golink struct {
 	*migrate.Table
-	hasDash, hasQuery bool // in a key, in a destination
+	hasDash, hasQuery bool // hasDash is about keys, hasQuery about destinations
 }
 
-// ReadGolink reads what golink exports: an object on each line, whose Long can be a template.
+// ReadGolink reads an export of golink: an object on each line. Its Long can be a template.
 func ReadGolink(t *migrate.Table, r io.Reader) error {
 	text, err := t.ReadText(r)
 	if err != nil {
@@ -47,7 +47,7 @@ func ReadGolink(t *migrate.Table, r io.Reader) error {
 	return err
 }
 
-// read takes in a link.
+// read adds a link.
 func (g *golink) read(link migrate.Node) {
 	short, long := link.Member("Short"), link.Member("Long")
 	err := cmp.Or(short.Check("the link"), long.Check("the link"))
@@ -62,8 +62,8 @@ func (g *golink) read(link migrate.Node) {
 	g.addLink(link.At, short.Text, long.Text)
 }
 
-// add adds the line of a link: for its path and all below, which goes on at the destination, or for
-// its path alone.
+// addLink adds the line of a link. The line is for its path and all below, and appends the rest to
+// the destination. Otherwise, the line is for the path alone.
 func (g *golink) addLink(at resolver.Position, short, long string) {
 	line := redirects.Line{At: at, Path: redirects.Text("/" + redirects.Encoded(short))}
 	target, err := parseTarget(long)
@@ -96,7 +96,7 @@ func (g *golink) addLink(at resolver.Position, short, long string) {
 	g.Add(line)
 }
 
-// textOf returns the texts of a destination.
+// textOf returns the fixed text of a destination.
 func textOf(to []redirects.Piece) (text string) {
 	for _, piece := range to {
 		text += piece.Text
@@ -104,15 +104,15 @@ func textOf(to []redirects.Piece) (text string) {
 	return text
 }
 
-// golinkTarget is where a link leads.
+// golinkTarget is the destination of a link.
 type golinkTarget struct {
-	below, itself []redirects.Piece // of what is below the path, and of the path itself
-	// isWithin tells that the rest of a path would stand behind a query or a fragment.
+	below, itself []redirects.Piece // destinations of paths below, and of the path itself
+	// isWithin reports whether the rest of a path would follow a query or a fragment.
 	isWithin bool
-	isPlain  bool // it is a URL, and no template
+	isPlain  bool // it is a URL, not a template
 }
 
-// parseTarget returns where a link leads, or why no rule can do so.
+// parseTarget returns the destination of a link. The error explains why no rule can lead there.
 func parseTarget(long string) (t golinkTarget, err error) {
 	if !strings.Contains(long, "{{") {
 		path := long[:strings.IndexAny(long+"?", "?#")]
@@ -143,14 +143,14 @@ func parseTarget(long string) (t golinkTarget, err error) {
 	return t, nil
 }
 
-// golinkTemplate writes a template of golink for requests with or without a rest of the path.
+// golinkTemplate evaluates a template of golink for requests with or without a rest of the path.
 type golinkTemplate struct {
 	hasRest bool
 	to      []redirects.Piece
 	err     error
 }
 
-// write writes a list of nodes. dot is what {{.}} stands for, "" for what no rule knows.
+// write evaluates a list of nodes. dot is the value of {{.}}, or "" if no rule knows it.
 func (w *golinkTemplate) write(list *parse.ListNode, dot string) {
 	if list == nil {
 		return
@@ -175,13 +175,13 @@ func (w *golinkTemplate) write(list *parse.ListNode, dot string) {
 	}
 }
 
-// refuse says that a part of the template has no equivalent.
+// refuse records that a part of the template has no equivalent.
 func (w *golinkTemplate) refuse(node parse.Node) {
 	w.err = errors.New("a rule has no template but for the rest of the path, {{.Path}}; write a " +
 		"rule for each destination, or use Caddy's redir; this one has " + printable.Quote(node.String()))
 }
 
-// choose writes one of two branches that depend on whether there is a rest of the path.
+// choose evaluates one of two branches, depending on whether there is a rest of the path.
 func (w *golinkTemplate) choose(branch *parse.BranchNode, dot string) {
 	switch {
 	case branch.Pipe.String() != ".Path":
@@ -193,8 +193,8 @@ func (w *golinkTemplate) choose(branch *parse.BranchNode, dot string) {
 	}
 }
 
-// writeAction writes what stands between braces: the rest of the path, perhaps escaped, which is
-// done by itself behind the path of a destination.
+// writeAction evaluates the content of braces: the rest of the path, perhaps escaped. An escape is
+// accepted only in a query or a fragment, where rules escape anyway.
 func (w *golinkTemplate) writeAction(pipe *parse.PipeNode, dot string) {
 	var of string
 	var isEscape bool

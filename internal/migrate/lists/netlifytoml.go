@@ -20,15 +20,15 @@ func ReadRedirects(t *migrate.Table, r io.Reader) error {
 	return t.Reading.ReadLines(t.Table, r, t.Source)
 }
 
-// useRedirects gives a table the options of lines of _redirects.
+// useRedirects sets the table's options for lines of _redirects.
 func useRedirects(t *migrate.Table) {
 	report := t.Report
 	t.Options = t.Reading.RedirectsOptions()
 	t.Report, t.Query = report, t.Reading.Query
 }
 
-// ReadNetlifyTOML reads the redirects of a netlify.toml. Each of its [[redirects]] is a line of
-// _redirects that is written in another way.
+// ReadNetlifyTOML reads the redirects of a netlify.toml. Each of its [[redirects]] is equivalent to
+// a line of _redirects.
 func ReadNetlifyTOML(t *migrate.Table, r io.Reader) error {
 	text, err := t.ReadText(r)
 	if err != nil {
@@ -87,7 +87,7 @@ func readTables(t *migrate.Table, list migrate.Node) {
 	t.RemarkPassed("members of [[redirects]] that say nothing here are", unknown)
 }
 
-// tomlRedirect is a redirect of a netlify.toml on its way to a line of _redirects.
+// tomlRedirect is a redirect of a netlify.toml that becomes a line of _redirects.
 type tomlRedirect struct {
 	members map[string]migrate.Node
 	wrong   []string
@@ -97,7 +97,7 @@ func (e *tomlRedirect) refuse(format string, args ...any) {
 	e.wrong = append(e.wrong, fmt.Sprintf(format, args...))
 }
 
-// line returns the line.
+// line returns the line of _redirects.
 func (e *tomlRedirect) line() string {
 	words := []string{e.path("from", "origin")}
 	if len(e.namesIn("query", "params", "parameters")) > 0 {
@@ -113,7 +113,7 @@ func (e *tomlRedirect) line() string {
 	return strings.Join(words, " ")
 }
 
-// whyNone says why a redirect has no equivalent, if that is nothing which a line says.
+// whyNone returns an error for members that a line of _redirects cannot express.
 func (e *tomlRedirect) whyNone() error {
 	for _, name := range []string{"headers", "signed", "sign", "signing", "rate_limit"} {
 		m := e.members[name]
@@ -130,7 +130,7 @@ func (e *tomlRedirect) whyNone() error {
 	return nil
 }
 
-// path returns a path or a URL, which stands under one of two names.
+// path returns a path or a URL, which can have one of two names.
 func (e *tomlRedirect) path(name, oldName string) string {
 	m := e.members[name]
 	if m.Kind == 0 {
@@ -152,7 +152,7 @@ func (e *tomlRedirect) path(name, oldName string) string {
 	return wordOfTOML(text)
 }
 
-// wordOfTOML returns a text as a word of a line.
+// wordOfTOML returns a text as a word of a line of _redirects.
 func wordOfTOML(text string) string {
 	if strings.HasPrefix(text, "#") {
 		text = "%23" + text[1:]
@@ -163,7 +163,7 @@ func wordOfTOML(text string) string {
 var blanksEncoded = strings.NewReplacer(" ", "%20", "\t", "%09", "\r", "%0D", "\v", "%0B",
 	"\f", "%0C", "\n", "%0A")
 
-// status returns the status as a line has it.
+// status returns the status as a line of _redirects writes it.
 func (e *tomlRedirect) status() (text string) {
 	force, status := e.members["force"], e.members["status"]
 	isForced, isTruth := force.Truth()
@@ -184,7 +184,7 @@ func (e *tomlRedirect) status() (text string) {
 	return status.Text
 }
 
-// namesIn returns what stands in a table of the redirect, under any of some names.
+// namesIn returns the keys in those tables of the redirect that have one of the given names.
 func (e *tomlRedirect) namesIn(names ...string) (inside []string) {
 	for _, name := range names {
 		m := e.members[name]

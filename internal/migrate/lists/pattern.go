@@ -15,7 +15,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
 )
 
-// pattern is a path with variables in the language of path-to-regexp, written as a regular
+// pattern is a path with variables in the syntax of path-to-regexp, converted to a regular
 // expression.
 //
 //	/u/:name        ^/u/([^/]+)$
@@ -26,23 +26,24 @@ type pattern struct {
 	expression strings.Builder
 	visible    strings.Builder // the path, for messages
 	groups     []group         // of the expression, by number from 1
-	// alternatives is the first part in parentheses with several texts, "" for none.
+	// alternatives is the first part in parentheses with several texts, or "".
 	alternatives string
 	rest         string // of the source
 	unnamed      int
 	isOver       bool // nothing may follow
-	isGlob       bool // no destination names its groups
+	isGlob       bool // destinations cannot name its groups
 }
 
-// group is what a pattern captures.
+// group is a captured part of a path.
 type group struct {
-	name string // the number among those without one: "0"
-	// isSeveral tells that it takes segments, mayLack that it may be nothing, with the slash in front.
+	name string // unnamed groups are numbered from "0"
+	// isSeveral reports whether the group matches several segments. mayLack reports whether it may
+	// be empty, without the slash before it.
 	isSeveral, mayLack bool
 }
 
-// parsePattern writes a path in the language of path-to-regexp as an expression, or says why it has
-// no equivalent.
+// parsePattern converts a path in the syntax of path-to-regexp to an expression. The error explains
+// why it has no equivalent.
 func parsePattern(source string) (*pattern, error) {
 	p := &pattern{rest: source}
 	for p.rest != "" {
@@ -53,7 +54,7 @@ func parsePattern(source string) (*pattern, error) {
 	return p, migrate.CheckPath(p.visible.String())
 }
 
-// next takes in the next character, or what stands for something else.
+// next handles the next character or special sequence.
 func (p *pattern) next() error {
 	switch {
 	case len(p.groups) > pathexpr.MaxGroups:
@@ -86,17 +87,17 @@ func (p *pattern) next() error {
 
 var (
 	patternName = regexp.MustCompile(`^\w+`)
-	// plainAlternatives are texts of which a pattern takes one.
+	// plainAlternatives matches a list of alternative texts.
 	plainAlternatives = regexp.MustCompile(`^(?:[\w~-]|\\[.-])+(?:\|(?:[\w~-]|\\[.-])+)*$`)
 )
 
-// addText adds text of a path.
+// addText adds literal text of a path.
 func (p *pattern) addText(text string) {
 	p.expression.WriteString(regexp.QuoteMeta(text))
 	p.visible.WriteString(text)
 }
 
-// addGroup adds a group with such a name, or none, and takes in what stands behind the name.
+// addGroup adds a group with the given name, or none. It also reads the modifier after the name.
 func (p *pattern) addGroup(name string) error {
 	inside, modifier := "", ""
 	if strings.HasPrefix(p.rest, "(") {
@@ -126,8 +127,8 @@ func (p *pattern) addGroup(name string) error {
 	case isOne && (inside == "" || inside == "[^/]+"):
 		p.write("([^/]+)", group{name: name})
 	case isOne && (inside == ".*" || inside == ".+"):
-		// Nothing is left of a path with a slash at its end, which is that without it here, and ".*"
-		// does not take that one.
+		// ".*" would also match nothing after a slash at the end. Here, that path equals the one
+		// without the slash, which ".*" does not match.
 		return p.addSeveral(name, "+")
 	case isOne && plainAlternatives.MatchString(inside):
 		if p.alternatives == "" && strings.Contains(inside, "|") {
@@ -142,10 +143,10 @@ func (p *pattern) addGroup(name string) error {
 	return nil
 }
 
-// inParentheses is what stands in parentheses, in which others may stand.
+// inParentheses matches an expression in parentheses, which may be nested.
 var inParentheses = regexp.MustCompile(`(?s)^\(((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\))+)\)`)
 
-// noExpression is why an expression in parentheses has no equivalent.
+// noExpression returns the error for an unsupported expression in parentheses.
 func noExpression(inside string) error {
 	return errors.New("a variable takes any segment, and no regular expression such as " +
 		printable.Quote("("+inside+")") + "; " + pathexpr.Remedy)
@@ -156,7 +157,7 @@ func (p *pattern) write(expression string, g group) {
 	p.groups = append(p.groups, g)
 }
 
-// addSeveral adds a group that takes segments: "*" for any, "+" for at least one.
+// addSeveral adds a group of segments: "*" for any number, "+" for at least one.
 func (p *pattern) addSeveral(name, modifier string) error {
 	front, isBehindSlash := strings.CutSuffix(p.expression.String(), "/")
 	if !isBehindSlash {
@@ -174,7 +175,7 @@ func (p *pattern) addSeveral(name, modifier string) error {
 	return nil
 }
 
-// parsePlain takes a path as it is.
+// parsePlain parses a path without patterns.
 func parsePlain(source string) (*pattern, error) {
 	if strings.ContainsAny(source, "*()") {
 		return nil, errors.New("what stands in a path here is taken as it is, and no request has such " +
@@ -185,8 +186,8 @@ func parsePlain(source string) (*pattern, error) {
 	return p, migrate.CheckPath(source)
 }
 
-// parseGlob takes a glob of Firebase: "*" is a segment, "/**" at the end at least one, and "{,/**}"
-// that or nothing.
+// parseGlob parses a glob of Firebase. "*" is one segment. "/**" at the end is at least one
+// segment, and "{,/**}" is any number.
 func parseGlob(source string) (p *pattern, err error) {
 	front, isBelow := strings.CutSuffix(source, "{,/**}")
 	rest := "/:splat*"
@@ -201,7 +202,7 @@ func parseGlob(source string) (p *pattern, err error) {
 	}
 	segments := strings.Split(front, "/")
 	for i, segment := range segments {
-		special := strings.IndexAny(segment, "*?[]{}!@+()") // parts of globs
+		special := strings.IndexAny(segment, "*?[]{}!@+()") // special characters of globs
 		switch {
 		case segment == "*":
 			segments[i] = ":part" + strconv.Itoa(i)
@@ -224,7 +225,7 @@ func parseGlob(source string) (p *pattern, err error) {
 // lines returns the lines of a pattern.
 func (p *pattern) lines(line redirects.Line, d *destination) ([]redirects.Line, error) {
 	visible := p.visible.String()
-	if len(p.groups) == 0 || strings.Contains(visible, "//") { // as most are, or as no request has it
+	if len(p.groups) == 0 || strings.Contains(visible, "//") { // the usual case, or unreachable
 		d.pattern = new(pattern)
 		to, err := d.write(new(pathexpr.Path))
 		line.Path, line.To = redirects.Text(visible), to
@@ -244,7 +245,7 @@ func (p *pattern) lines(line redirects.Line, d *destination) ([]redirects.Line, 
 	return e.Lines(line, d.write)
 }
 
-// variable returns the name of a group's variable, which no other one has.
+// variable returns the unique variable name of a group.
 func (p *pattern) variable(i int) string {
 	switch name := p.groups[i].name; {
 	case p.isGlob:
@@ -258,18 +259,18 @@ func (p *pattern) variable(i int) string {
 	}
 }
 
-// destination writes where the paths of a pattern lead.
+// destination writes the destinations for the paths of a pattern.
 type destination struct {
 	written string
 	pattern *pattern
 	path    *pathexpr.Path
-	// lacks tells that a group is named that is nothing of the path.
+	// lacks reports whether the destination names a group that is empty in this path.
 	lacks bool
-	// unknown is the first that looks like a variable, and is none of the path's.
+	// unknown is the first apparent variable that the path does not have.
 	unknown string
 }
 
-// write returns the destination of a path.
+// write returns the destination for a path.
 func (d *destination) write(path *pathexpr.Path) ([]redirects.Piece, error) {
 	if d.pattern.isGlob {
 		return redirects.Literal(d.written), nil
@@ -283,13 +284,13 @@ func (d *destination) write(path *pathexpr.Path) ([]redirects.Piece, error) {
 	return to, err
 }
 
-// find finds :name and $1, with the slash in front where that is nothing of the path, and
-// characters with a backslash.
+// find finds the next :name, $1 or escaped character. A reference to an empty group includes the
+// slash before it.
 func (d *destination) find(text string) (r pathexpr.Reference, err error) {
 	if text[0] == '\\' && len(text) > 1 && strings.IndexByte(`:*+?(){}\$`, text[1]) >= 0 {
 		return pathexpr.Reference{Text: text[1:2], Length: 2}, nil
 	}
-	if strings.IndexByte("/:$", text[0]) < 0 { // as most have
+	if strings.IndexByte("/:$", text[0]) < 0 { // the usual case
 		return r, nil
 	}
 	parts := variable.FindStringSubmatch(text)
@@ -319,5 +320,5 @@ func (d *destination) find(text string) (r pathexpr.Reference, err error) {
 	return r, nil
 }
 
-// variable is what can stand for a group in a destination.
+// variable matches a reference to a group in a destination.
 var variable = regexp.MustCompile(`^(/?)([:$]\w+)([*+]?)`)

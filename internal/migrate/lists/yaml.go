@@ -14,7 +14,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// ReadYAML reads a map of paths and destinations, or one that stands under "redirects".
+// ReadYAML reads a map of paths and destinations. The map may be the value of "redirects".
 func ReadYAML(t *migrate.Table, r io.Reader) error {
 	text, err := t.ReadText(r)
 	if err != nil {
@@ -73,7 +73,8 @@ func readMap(t *migrate.Table, table migrate.Node) {
 	}
 }
 
-// lineOf returns what to write for an object that is one redirect, and whether it is such.
+// lineOf returns the line to write for an object that is one redirect. is reports whether the
+// object is a redirect.
 func lineOf(v migrate.Node) (line string, is bool) {
 	from := cmp.Or(v.Member("from").Text, v.Member("source").Text)
 	to := cmp.Or(v.Member("to").Text, v.Member("destination").Text)
@@ -83,7 +84,7 @@ func lineOf(v migrate.Node) (line string, is bool) {
 	return printable.Quote(from) + ": " + printable.Quote(to), true
 }
 
-// described says what a value is in the words of YAML.
+// described describes a value in terms of YAML.
 func described(n migrate.Node) string {
 	switch n.Kind {
 	case '{':
@@ -94,7 +95,7 @@ func described(n migrate.Node) string {
 	return n.String()
 }
 
-// isText reports whether a node is a text, or what can be meant as one without quotation marks.
+// isText reports whether a node is a text, or can be an unquoted text.
 func isText(n migrate.Node) bool { return n.Kind == '"' || n.Kind == 'w' && n.Text != "null" }
 
 // readPair reads an entry of the map.
@@ -115,7 +116,7 @@ func readPair(t *migrate.Table, key, value migrate.Node) {
 // addPair adds the lines of a path, or a regular expression, and its destination.
 func addPair(t *migrate.Table, at resolver.Position, path, to string) {
 	err := cmp.Or(migrate.CheckText("a path or a destination", path+to),
-		migrate.CheckDestination(to)) // also with $1 in it
+		migrate.CheckDestination(to)) // allows $1 in it
 	switch {
 	case err != nil:
 		t.Wrong(at, "%s", err)
@@ -131,5 +132,5 @@ func addPair(t *migrate.Table, at resolver.Position, path, to string) {
 	}
 }
 
-// looksLikeExpression is what no path has.
+// looksLikeExpression matches characters that occur in expressions, but not in paths.
 var looksLikeExpression = regexp.MustCompile(`\$$|\.[*+]|\[\^|\\|\(\?`)

@@ -1,5 +1,5 @@
-// Package migratetest checks readers of other programs' tables: what rules a text makes, and what
-// is said of it. Tests alone import it.
+// Package migratetest checks readers of other programs' tables: the rules and the messages for a
+// text. Only tests import it.
 package migratetest
 
 import (
@@ -14,11 +14,11 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// Text is a text, the rules that it makes, and a part of each message about it. Rules and messages
-// have a "|" between them.
+// Text is a text, its rules, and a part of each message about it. A "|" separates rules and
+// messages.
 type Text = struct{ Text, Rules, Says string }
 
-// Check reads texts. The remark on slashes, which each table of a program has, is left out.
+// Check reads texts. It ignores the remark on slashes, which every table of a program gets.
 func Check(t *testing.T, read migrate.Reader, reading rulefile.Reading, texts []Text) {
 	t.Helper()
 	for _, tt := range texts {
@@ -39,7 +39,7 @@ func Check(t *testing.T, read migrate.Reader, reading rulefile.Reading, texts []
 	}
 }
 
-// Read reads a text as the file "file". It returns its rules in short, warnings and errors.
+// Read reads a text as the file "file". It returns its rules in short form, warnings and errors.
 func Read(read migrate.Reader, reading rulefile.Reading, text string) (
 	rules, warnings, errs []string,
 ) {
@@ -56,7 +56,7 @@ func Read(read migrate.Reader, reading rulefile.Reading, text string) (
 	return rules, warnings, errs
 }
 
-// Fuzz reads any texts, and compiles the rules that they make.
+// Fuzz reads arbitrary texts, and compiles their rules.
 func Fuzz(f *testing.F, read migrate.Reader, texts ...string) {
 	for _, text := range texts {
 		f.Add(text, false)
@@ -84,7 +84,7 @@ func Fuzz(f *testing.F, read migrate.Reader, texts ...string) {
 	})
 }
 
-// InShort returns a rule as a line of words.
+// InShort returns a rule in one line of words.
 func InShort(rule resolver.Rule) string {
 	words := []string{rule.Key, rule.Value}
 	if rule.Status != 0 {
@@ -99,17 +99,17 @@ func InShort(rule resolver.Rule) string {
 	return strings.Join(words, " ")
 }
 
-// Case is a table of another program, and what becomes of it.
+// Case is a table of another program, with the expected rules and reports.
 type Case = struct {
 	Name, Text string
 	Reading    rulefile.Reading
-	// Rules are rows of CSV without header: key,destination,status,exact,unlisted,query.
+	// Rules are rows of CSV without a header: key,destination,status,exact,unlisted,query.
 	Rules string
-	// Reports are parts of what is said, one a line, in the order in which it is said.
+	// Reports are parts of the expected messages, one on a line, in order.
 	Reports string
 }
 
-// Loads compiles what stands in a file, and returns what is wrong.
+// Loads compiles the content of a file, and returns any error.
 func Loads(format rulefile.Format, text string) error {
 	compiler, err := resolver.NewCompiler(resolver.Options{})
 	if err != nil {
@@ -122,7 +122,7 @@ func Loads(format rulefile.Format, text string) error {
 	return err
 }
 
-// ReportsOf lists what is said of lines.
+// ReportsOf lists the reports on lines.
 func ReportsOf(lines migrate.Lines) string {
 	var all []string
 	for _, report := range lines.Reports {
@@ -131,7 +131,7 @@ func ReportsOf(lines migrate.Lines) string {
 	return strings.Join(all, "\n")
 }
 
-// Convert converts a text of the file "file".
+// Convert converts a text as the file "file".
 func Convert(
 	t testing.TB, reading rulefile.Reading, from migrate.Format, to rulefile.Format, text string,
 ) (out string, done migrate.Conversion) {
@@ -145,7 +145,7 @@ func Convert(
 	return b.String(), done
 }
 
-// RulesOf returns rules as rows of CSV without a header, with what is said of the rest.
+// RulesOf returns rules as rows of CSV without a header, and the conversion report.
 func RulesOf(t *testing.T, reading rulefile.Reading, from migrate.Format, text string) (
 	rules string, done migrate.Conversion,
 ) {
@@ -158,7 +158,7 @@ func RulesOf(t *testing.T, reading rulefile.Reading, from migrate.Format, text s
 	return strings.NewReplacer(",\n", "\n", ",,\n", "\n", ",,,\n", "\n").Replace(rules), done
 }
 
-// CheckAll converts tables of another program.
+// CheckAll converts tables of another program and checks the results.
 func CheckAll(t *testing.T, from migrate.Format, cases []Case) {
 	for _, tt := range cases {
 		t.Run(tt.Name, func(t *testing.T) {

@@ -12,14 +12,14 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// blockReader reads what stands in nginx's map block, or the block itself.
+// blockReader reads nginx's map blocks, or the content of one.
 type blockReader struct {
 	*migrate.Table
-	words    []word          // of the statement that is read
+	words    []word          // of the current statement
 	fallback *redirects.Line // of the default, if it leads somewhere
 	block    block
 	maps     []string // the variables that blocks set
-	hasPlain bool     // keys that are no regular expressions
+	hasPlain bool     // there are keys without a regular expression
 }
 
 // word is a word of a statement, which may go over several lines.
@@ -30,14 +30,14 @@ type word struct {
 
 // block is the block in which a statement stands.
 type block struct {
-	// isOpen tells that there is one, isOther that it is none of paths.
+	// isOpen reports whether a block is open. isOther reports whether it does not map paths.
 	isOpen, isOther bool
-	// lookedUp is what the block looks up: "$uri" or "$request_uri"; "" where that is not known.
+	// lookedUp is the variable that the block looks up: "$uri" or "$request_uri", or "" if unknown.
 	lookedUp string
 	hasMasks bool // keys can be masks of hosts
 }
 
-// words splits a line as nginx does.
+// words splits a line like nginx.
 var words = migrate.Splitter{
 	Marks: ";{}", Ends: ";{", HasComments: true,
 	Unescape: func(c, _ byte) (string, bool) {
@@ -65,7 +65,7 @@ func (n *blockReader) readLine(line string, lines *migrate.LineReader) {
 	}
 }
 
-// takeStatement takes in a statement, which ends with a mark.
+// takeStatement handles a statement, which ends with a mark.
 func (n *blockReader) takeStatement(mark string) {
 	words := n.words
 	switch {
@@ -96,7 +96,7 @@ func (n *blockReader) takeStatement(mark string) {
 	}
 }
 
-// openBlock takes in the beginning of a block.
+// openBlock handles the beginning of a block.
 func (n *blockReader) openBlock() {
 	words := n.words
 	if n.block.isOpen || len(words) != 3 || words[0].text != "map" {
@@ -121,7 +121,7 @@ func (n *blockReader) openBlock() {
 	n.maps = append(n.maps, words[2].text)
 }
 
-// finish says what is true of all blocks, and adds the default.
+// finish adds the remarks on all blocks, and the default.
 func (n *blockReader) finish() {
 	if len(n.words) > 0 {
 		n.Wrong(n.words[0].at, "the statement does not end; write \";\" behind it")
@@ -139,7 +139,7 @@ func (n *blockReader) finish() {
 	}
 }
 
-// addKey takes in a key of nginx and its destination.
+// addKey adds a key of nginx and its destination.
 func (n *blockReader) addKey(at resolver.Position, key, to string) {
 	expression, isMatch := strings.CutPrefix(key, "~")
 	expression, folds := strings.CutPrefix(expression, "*")
@@ -154,7 +154,7 @@ func (n *blockReader) addKey(at resolver.Position, key, to string) {
 	}
 }
 
-// addPlain takes in a key that is no regular expression.
+// addPlain adds a key that is not a regular expression.
 func (n *blockReader) addPlain(at resolver.Position, key, to string) {
 	switch {
 	case strings.Contains(to, "$"):
@@ -176,14 +176,14 @@ func (n *blockReader) addPlain(at resolver.Position, key, to string) {
 // triplet is a percent-encoded byte.
 var triplet = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
 
-// addDefault takes in the destination of what no key is for. Most maps have "" there.
+// addDefault records the destination for paths without a key. In most maps it is "".
 func (n *blockReader) addDefault(at resolver.Position, to string) {
 	switch err := migrate.CheckDestination(to); {
 	case to == "":
 	case n.fallback != nil:
 		n.Wrong(at, "a map has one default, and the line at %s has it already", n.fallback.At)
 	case strings.Contains(to, "$"):
-		n.Refuse(at, nil, errVariable) // which comes last: no other line gets its requests
+		n.Refuse(at, nil, errVariable) // the default is last, so no other line gets its requests
 	case err != nil:
 		n.Wrong(at, "%s", err)
 	default:
@@ -192,6 +192,6 @@ func (n *blockReader) addDefault(at resolver.Position, to string) {
 	}
 }
 
-// errVariable is why a destination with a variable has no equivalent.
+// errVariable is the error for a destination with a variable.
 var errVariable = errors.New("a destination has no variables but parts of the path; use Caddy's " +
 	"redir with placeholders")

@@ -23,7 +23,7 @@ func Read(t *migrate.Table, r io.Reader) error {
 		t.Remark("a map tells neither the status of redirects nor what becomes of queries, so the " +
 			"site's own hold; say it with --status and --query")
 	}
-	// A line can have a tab between key and destination, and blanks within them, if the first does.
+	// If the first line has a tab, tabs separate key and destination, and both may contain blanks.
 	hasTabs := strings.Contains(line, "\t")
 	take := func(line string, lines *migrate.LineReader) {
 		takeLine(t, line, lines, hasTabs && strings.Contains(line, "\t"))
@@ -48,7 +48,7 @@ func Read(t *migrate.Table, r io.Reader) error {
 	return err
 }
 
-// isOfNginx reports whether a line is one of nginx.
+// isOfNginx reports whether a line has the syntax of nginx.
 func isOfNginx(line string) bool {
 	text := strings.TrimSpace(line)
 	before, _, hasComment := strings.Cut(text, " #")
@@ -57,7 +57,7 @@ func isOfNginx(line string) bool {
 		hasComment && strings.HasSuffix(strings.TrimSpace(before), ";")
 }
 
-// takeLine takes in a line with a tab, or a blank, behind its key.
+// takeLine handles a line with a tab, or a blank, after its key.
 func takeLine(t *migrate.Table, line string, lines *migrate.LineReader, isTab bool) {
 	text := strings.TrimLeft(line, migrate.Space)
 	at := lines.At(len(line) - len(text) + 1)
@@ -91,7 +91,7 @@ func cut(text string, isTab bool) (key, to string, err error) {
 	return strings.TrimRight(text[:end], migrate.Space), to, nil
 }
 
-// addPair takes in a key and where it leads, "" for nowhere. It reports whether they make a line.
+// addPair adds a key and its destination, or "" for none. It reports whether they make a line.
 func addPair(t *migrate.Table, at resolver.Position, key, to string) bool {
 	path, inPath := pathOf(t, key)
 	inDestination := migrate.CheckDestination(to)
@@ -108,7 +108,7 @@ func addPair(t *migrate.Table, at resolver.Position, key, to string) bool {
 	return false
 }
 
-// answerOf returns what a destination says. Programs do not redirect to an empty one.
+// answerOf returns the answer of a destination. Programs do not redirect to an empty destination.
 func answerOf(to string) redirects.Answer {
 	if to == "" {
 		return redirects.Passes
@@ -116,8 +116,8 @@ func answerOf(to string) redirects.Answer {
 	return redirects.Leads
 }
 
-// pathOf returns the path that a key stands for. It may be decoded or not: a "%" in front of two
-// digits is that of a path that is not.
+// pathOf returns the path of a key, which may be encoded or not. It is encoded if a "%" precedes
+// two digits.
 func pathOf(t *migrate.Table, key string) (path string, err error) {
 	if host, path, ok := cutHost(key); ok {
 		if !t.HasHost(host) {
@@ -139,8 +139,8 @@ func pathOf(t *migrate.Table, key string) (path string, err error) {
 	return migrate.EncodePercents(strings.ReplaceAll(key, "#", "%23")), nil
 }
 
-// cutHost cuts a key into its host and its path, if it is a URL, perhaps without a scheme, or a
-// mask of hosts.
+// cutHost cuts a key into its host and its path. The key must be a URL, perhaps without a scheme,
+// or a host mask.
 func cutHost(key string) (host, path string, ok bool) {
 	if host, path, ok = migrate.CutURL(key); ok {
 		return host, path, true

@@ -11,7 +11,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// quietMap is a reading for which a map has no remark on status and queries.
+// quietMap is a reading that causes no remark on status and queries.
 var quietMap = rulefile.Reading{Status: 301, Hosts: []string{"example.com"}}
 
 func TestMapsOfNginxAreRules(t *testing.T) {

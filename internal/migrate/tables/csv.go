@@ -13,7 +13,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// ReadCSV reads a table of any program, or of ours.
+// ReadCSV reads a table of rules, or of any other program.
 func ReadCSV(in migrate.Input, add func(resolver.Rule)) (migrate.ReadResult, error) {
 	u := newUsual(in)
 	rows := u.rows
@@ -35,8 +35,8 @@ func ReadCSV(in migrate.Input, add func(resolver.Rule)) (migrate.ReadResult, err
 	return u.readRules(first, err, add)
 }
 
-// table reads a table that another program has written. As a host counts only if all lines have the
-// same, they are held until all have been read.
+// table reads a table that another program has written. A host is accepted only if all lines have
+// the same host, so lines are held until the end.
 type table struct {
 	t       *migrate.Table
 	rows    *rulefile.Rows
@@ -44,13 +44,13 @@ type table struct {
 	held    []heldLine
 }
 
-// heldLine is a line of a host, "" for none.
+// heldLine is a line with its host, or "" for no host.
 type heldLine struct {
 	line redirects.Line
 	host string
 }
 
-// read reads all rows, of which the first has been read.
+// read reads all rows. The caller has read the first.
 func (p *table) read(row []string) (err error) {
 	facts := p.program
 	p.t.Program, p.t.LastCounts = facts.name, facts.lastCounts
@@ -101,7 +101,7 @@ func (p *table) addRow(fields []string) {
 	}
 }
 
-// release adds the lines that have been held.
+// release adds the held lines.
 func (p *table) release() {
 	others := map[string]bool{}
 	for _, held := range p.held {
@@ -111,7 +111,7 @@ func (p *table) release() {
 	}
 	isOne := len(others) == 1 && len(p.t.Reading.Hosts) == 0
 	for i, held := range p.held {
-		p.held[i] = heldLine{} // as the table takes memory, too
+		p.held[i] = heldLine{} // frees memory for the table
 		if others[held.host] && !isOne {
 			held.line.Refused = migrate.OtherHost(held.host)
 		}

@@ -1,4 +1,4 @@
-// Package tables reads tables in CSV that other programs have written, such as WordPress plugins
-// and link shorteners. The first row tells whose a table is, by the names of its columns. Any other
-// table is one of rules, in which columns and statuses may be called as they often are.
+// Package tables reads CSV tables that other programs have written, such as WordPress plugins and
+// link shorteners. The column names in the first row identify the program. Any other table is read
+// as a table of rules, with common names for columns and statuses.
 package tables

@@ -9,25 +9,26 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// program is a program whose tables can be told from ours by their columns.
+// program is a program whose tables have recognisable columns.
 type program struct {
 	name string
-	// header has what columns hold, by their names in small letters and without blanks, which count if
-	// isSpelled is set. A key is a path, or a URL; a link is a URL, perhaps without a scheme.
+	// header maps a column name to the meaning of the column. Names are in lower case without
+	// blanks, unless isSpelled is set. A key is a path or a URL. A link is a URL, perhaps without a
+	// scheme.
 	header    map[string]string
 	isSpelled bool
-	// has are columns that its tables have, and any is one of several of which they have one.
+	// A table of the program has all columns in has, and one of those in any.
 	has, any []string
 	status   int
 	query    resolver.QueryMode // of rules, also where a destination has a query
-	// isBulk tells that tables have no header, and that keys are URLs, perhaps without a scheme.
+	// isBulk reports whether tables have no header. Keys are URLs then, perhaps without a scheme.
 	isBulk, slashesCount bool
-	lastCounts           bool // of rows with the same path
+	lastCounts           bool // of rows with the same path, the last one holds
 	remarks              []string
-	columns              []string // what those of the table hold; "" for what says nothing
+	columns              []string // meanings of the table's columns; "" for none
 }
 
-// programs returns the programs, of which the first counts whose columns a table has.
+// programs returns the programs. The first whose columns match a table counts.
 func programs() []program {
 	return []program{{
 		name: "WordPress Redirection", has: []string{"source", "target", "regex"},
@@ -81,14 +82,15 @@ func programs() []program {
 	}}
 }
 
-// cloudflare are Cloudflare's bulk redirects.
+// cloudflare returns the program for Cloudflare's bulk redirects.
 func cloudflare() *program {
 	return &program{name: "Cloudflare", status: 301, query: resolver.QueryIgnore, isBulk: true,
 		slashesCount: true, columns: []string{"link", "destination", "status", "query",
 			"subdomains", "subpath", "suffix"}}
 }
 
-// programOf returns the program whose table has a first row; nil for none, or our own.
+// programOf returns the program of a table with the given first row. It returns nil for a table of
+// rules.
 func programOf(first, hosts []string) *program {
 	for _, p := range programs() {
 		names := p.namesOf(first)
@@ -108,7 +110,7 @@ func programOf(first, hosts []string) *program {
 	return nil
 }
 
-// namesOf returns the names of columns as the program's header has them.
+// namesOf returns the column names in the form that the program's header uses.
 func (p *program) namesOf(first []string) []string {
 	names := make([]string, len(first))
 	for i, field := range first {
@@ -120,8 +122,9 @@ func (p *program) namesOf(first []string) []string {
 	return names
 }
 
-// isOfCloudflare reports whether a first row is one of Cloudflare's bulk redirects: its key is a
-// URL or begins with one of the site's hosts, or it holds what is true or false, or more than ours.
+// isOfCloudflare reports whether a first row is one of Cloudflare's bulk redirects. The key is a
+// URL or begins with one of the site's hosts. Or a field is true or false, or there are more
+// columns than ours.
 func isOfCloudflare(first, hosts []string) bool {
 	const columnsWithoutHeader = 5 // of ours
 	if len(first) < 2 || len(first) > len(cloudflare().columns) ||

@@ -19,12 +19,12 @@ type row struct {
 	program *program
 	fields  map[string]string
 	host    string
-	refused error // why it has no equivalent
-	wrong   error // why it is nothing to its program either
+	refused error // why no rule is equivalent
+	wrong   error // why its program would reject it, too
 }
 
-// newRow takes in the fields of a row. Of several columns that hold the same, the first counts that
-// is not empty.
+// newRow parses the fields of a row. If several columns have the same meaning, the first one with
+// text counts.
 func newRow(p *program, fields []string) *row {
 	r := &row{program: p, fields: map[string]string{}}
 	for i, field := range fields {
@@ -52,7 +52,7 @@ func newRow(p *program, fields []string) *row {
 	return r
 }
 
-// isTrue reports what a field of true or false says.
+// isTrue returns the value of a boolean field.
 func (r *row) isTrue(name string) bool {
 	switch field := r.fields[name]; strings.ToLower(field) {
 	case "true", "t":
@@ -65,7 +65,7 @@ func (r *row) isTrue(name string) bool {
 	return false
 }
 
-// line makes a line from the row, or records why there is none.
+// line makes a line from the row, or records why it cannot.
 func (r *row) line(t *migrate.Table) (line redirects.Line) {
 	path, to, keepsQuery := r.path(), r.target(), r.isTrue("query")
 	isSubpath, keepsSuffix := r.isTrue("subpath"), r.isTrue("suffix")
@@ -105,7 +105,7 @@ func (r *row) line(t *migrate.Table) (line redirects.Line) {
 	return line
 }
 
-// path returns the path of a key, and takes in its host.
+// path returns the path of the key, and records its host.
 func (r *row) path() string {
 	link := r.fields["link"]
 	text := cmp.Or(link, r.fields["key"])
@@ -125,7 +125,7 @@ func (r *row) path() string {
 	return "/" + text
 }
 
-// setHost takes in the host of a link.
+// setHost records the host of a link.
 func (r *row) setHost(host string) {
 	name, err := weburl.ParseHost(host)
 	if err != nil {
@@ -135,7 +135,8 @@ func (r *row) setHost(host string) {
 	r.host = name
 }
 
-// target returns the destination. Dub writes a "'" in front of what a spreadsheet would compute.
+// target returns the destination. Dub writes a "'" before text that a spreadsheet would take for a
+// formula.
 func (r *row) target() string {
 	to := r.fields["destination"]
 	rest, is := strings.CutPrefix(to, "'")
@@ -145,7 +146,7 @@ func (r *row) target() string {
 	return to
 }
 
-// answer gives the line its status, or makes it one that is gone.
+// answer sets the status of the line, or marks the line as gone.
 func (r *row) answer(line *redirects.Line, isPermanent bool) {
 	status, kind := r.fields["status"], strings.ToLower(r.fields["kind"])
 	code, err := strconv.Atoi(status)

@@ -12,7 +12,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// csv is the format of the tables, as package formats has it.
+// csv is the format of the tables, as in package formats.
 var csv = migrate.Format{Read: tables.ReadCSV}
 
 func TestTablesOfOtherProgramsBecomeRules(t *testing.T) {

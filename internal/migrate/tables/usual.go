@@ -13,13 +13,13 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// usual is a table of redirects that nobody has made for us, or our own: it may have other names
-// for its columns, and other words for a status.
+// usual is a table of redirects from an unknown program, or one of our own. It accepts common
+// synonyms for column names and statuses.
 type usual struct {
 	t       migrate.Table
 	rows    *rulefile.Rows
 	columns []usualColumn // of the header
-	isGone  bool          // what the row is for
+	isGone  bool          // the row marks a link as gone
 }
 
 // usualColumn is a column of a header.
@@ -27,9 +27,10 @@ type usualColumn struct {
 	name string
 	at   resolver.Position
 	own  string // its name here, "" for none
-	// isOurs tells that it is called so here, and isType that it is one of statuses where it has one.
+	// isOurs reports whether the column already has our name. isType reports whether it counts as a
+	// status only in fields that contain one.
 	isOurs, isType bool
-	// hasStatus and hasOther tell that fields that are passed over hold a status, or something else.
+	// hasStatus and hasOther report whether skipped fields hold a status, or something else.
 	hasStatus, hasOther bool
 }
 
@@ -39,7 +40,7 @@ func newUsual(in migrate.Input) *usual {
 	return u
 }
 
-// readRules reads a table of rules whose first row has been read, or an error instead.
+// readRules reads a table of rules. The caller has read its first row, or got an error instead.
 func (u *usual) readRules(
 	first []string, inFirst error, add func(resolver.Rule),
 ) (found migrate.ReadResult, err error) {
@@ -52,8 +53,8 @@ func (u *usual) readRules(
 	return u.tellOfOthers(found, err)
 }
 
-// rename returns the names that columns have here. Where one has the proper name, no other is taken
-// for it.
+// rename returns the rule file's names for the columns. A column with the proper name takes
+// precedence over synonyms.
 func (u *usual) rename(header []string) (names []string) {
 	u.columns = nil
 	proper := map[string]bool{}
@@ -83,10 +84,10 @@ func (u *usual) rename(header []string) (names []string) {
 	return names
 }
 
-// statusGone is the status that a table of redirects has for what is gone.
+// statusGone is the status of links that are gone in a table of redirects.
 const statusGone = 410
 
-// usualStatus returns the status that a field stands for, 410 for what is gone.
+// usualStatus returns the status in a field. It is 410 for links that are gone.
 func usualStatus(field string) (code int, ok bool) {
 	text := strings.ToLower(strings.TrimSpace(field))
 	number, _, _ := strings.Cut(text, " ") // 301 Moved Permanently
@@ -99,7 +100,8 @@ func usualStatus(field string) (code int, ok bool) {
 	return code, ok
 }
 
-// isOfStatus reports whether a field of a column that may hold something else is about a status.
+// isOfStatus reports whether a field looks like a status. It is for columns that may hold other
+// things.
 func isOfStatus(field string) bool {
 	text := strings.ToLower(strings.TrimSpace(field))
 	_, is := usualStatus(text)
@@ -117,7 +119,7 @@ func (c *usualColumn) passesOver(field string) bool {
 	return true
 }
 
-// field returns what a field is in a table of rules.
+// field returns the value of a field for a table of rules.
 func (u *usual) field(i int, column, field string) (own string, err error) {
 	u.isGone = u.isGone && i > 0
 	switch {
@@ -139,7 +141,8 @@ func (u *usual) field(i int, column, field string) (own string, err error) {
 	return strconv.Itoa(code), nil
 }
 
-// tellOfOthers says which columns say nothing. One with nothing but statuses is an error.
+// tellOfOthers warns of columns that are ignored. An ignored column with nothing but statuses is an
+// error.
 func (u *usual) tellOfOthers(found migrate.ReadResult, err error) (migrate.ReadResult, error) {
 	var names []string
 	hasStatus := slices.ContainsFunc(u.columns, func(c usualColumn) bool { return c.own == "status" })
@@ -163,9 +166,9 @@ func (u *usual) tellOfOthers(found migrate.ReadResult, err error) (migrate.ReadR
 	return found, err
 }
 
-// isOtherHeader reports whether a first row seems to be a header that names no key: it names a URL
-// or a link, or has words, or one where the status stands, and nothing in it looks like a path, a
-// URL, or a value.
+// isOtherHeader reports whether a first row seems to be a header without a key column. Such a row
+// names a URL or a link, or has words where the status belongs. No field looks like a path, a URL,
+// or a value.
 func isOtherHeader(first []string) bool {
 	isHeading := func(field string) bool {
 		name := strings.ToLower(strings.TrimSpace(field))

@@ -1,5 +1,5 @@
-// Package freeport finds ports for servers that tests and measurements start. It imports nothing of
-// the module, and no product code imports it.
+// Package freeport finds ports for servers of tests and benchmarks. It imports no package of the
+// module, and no product code imports it.
 package freeport
 
 import (
@@ -10,15 +10,15 @@ import (
 	"sync"
 )
 
-// width is how many ports below those of outgoing connections are asked.
+// width is the number of candidate ports below the ephemeral ports.
 const width = 12_000
 
-// found are the ports that this process has been given. It is state of the package, as packages of
-// tests that know nothing of each other share a process.
+// found holds the ports that this process has received. It is global because unrelated test
+// packages share a process.
 var found sync.Map
 
-// Find returns a port of the loopback that nobody listens on, another one each time. The system
-// gives it to nobody else, neither for an outgoing connection nor to a listener on port 0.
+// Find returns an unused loopback port, a new one each time. The system assigns this port neither
+// to an outgoing connection nor to a listener on port 0.
 func Find() (int, error) {
 	end := firstEphemeral()
 	for range 100 {
@@ -35,8 +35,8 @@ func Find() (int, error) {
 	return 0, fmt.Errorf("no port of 127.0.0.1 below %d is free", end)
 }
 
-// firstEphemeral returns the first port that the system chooses by itself. Where the system does
-// not say, that is the usual one of Linux, which is less than that of others.
+// firstEphemeral returns the first ephemeral port. If the system does not report one, it returns
+// Linux's default, which is the lowest.
 func firstEphemeral() (port int) {
 	const usual, least = 32768, width + 1024
 	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
