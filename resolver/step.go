@@ -28,9 +28,10 @@ type step struct {
 	// base is origin and path of a URL. Query and fragment of a path are as written, and only there
 	// where the chain has use for them.
 	base, query, fragment string
-	laterQuery            *templateQuery // stands for the query of a path where an earlier one is known
-	queryMode             QueryMode      // that the query of a URL is spelled in
-	err                   error          // why the captures lead nowhere
+	// laterQuery stands for the query of a path where an earlier one is known.
+	laterQuery *templateQuery
+	queryMode  QueryMode // that the query of a URL is spelled in
+	err        error     // why the captures lead nowhere
 }
 
 // match is what a path matches best: a rule of the table, a template, or nothing.
