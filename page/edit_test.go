@@ -306,7 +306,8 @@ func TestARuleInAnotherSourceIsChangedByOneBeforeIt(t *testing.T) {
 	testcaddy.Write(t, second, `{"docs": "https://docs.example"}`)
 	s := testcaddy.Serve(t, fmt.Sprintf("shortlink {\nfrom file %s\nfrom file %s\n}\n%s\nshortlink_page", first,
 		second, testcaddy.SignIn))
-	s.Get(t, "/.links/key/docs?edit", testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200, "The rule is in", "b.json")
+	s.Get(t, "/.links/key/docs?edit", testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200,
+		"The rule is in", "b.json")
 	s.Get(t, "/.links/key/docs?delete", testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 409, "cannot be deleted here",
 		"b.json")
 	if n := strings.Count(s.Get(t, "/.links/", testcaddy.AsAnn, testcaddy.AsHTML).Body, "edits go here"); n != 1 {

@@ -53,7 +53,8 @@ func checkScheme(address string) error {
 	case slices.Contains([]string{"redis", "rediss", "unix"}, scheme) && found:
 		return nil
 	case found && !strings.ContainsAny(scheme, ":@/?"):
-		return fmt.Errorf("url must begin with redis://, with TLS rediss://, or unix://, not %s://", scheme)
+		return fmt.Errorf("url must begin with redis://, with TLS rediss://, or unix://, not %s://",
+			scheme)
 	}
 	scheme = "redis://"
 	if strings.HasPrefix(address, "/") {

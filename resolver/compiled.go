@@ -106,8 +106,10 @@ func (c *compiled) rule(at ref) Rule {
 
 // ruleOf returns the rule of a source for a key.
 func (c *compiled) ruleOf(key keyOfSource) (rule Rule, ok bool) {
-	if i, ok := c.templates.find(key.key); ok && c.templates.ruleAt(i).rank == key.rank {
-		return c.templates.ruleAt(i).rule, true
+	if i, ok := c.templates.find(key.key); ok {
+		if this := c.templates.ruleAt(i); this.rank == key.rank {
+			return this.rule, true
+		}
 	}
 	if entry, _ := c.find(key.key); entry != 0 && c.rankAt(entry.ref()) == key.rank {
 		return c.rule(entry.ref()), true

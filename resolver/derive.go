@@ -114,7 +114,7 @@ func (d *derivation) collapse(changes []RuleChange) {
 func sortByPlace(errs RuleErrors) RuleErrors {
 	slices.SortStableFunc(errs, func(a, b *RuleError) int {
 		return cmp.Or(cmp.Compare(a.Position.Source, b.Position.Source),
-			comparePlaces(a.Position, b.Position))
+			a.Position.ComparePlace(b.Position))
 	})
 	return errs
 }
@@ -137,8 +137,9 @@ func (d *derivation) check() {
 // inOrder returns the changes in the order of their sources and of their places there.
 func (d *derivation) inOrder() []*RuleChange {
 	return slices.SortedFunc(maps.Values(d.changes), func(a, b *RuleChange) int {
-		return cmp.Or(cmp.Compare(a.Source, b.Source), comparePlaces(
-			a.rule().Position, b.rule().Position), cmp.Compare(a.rule().Key, b.rule().Key))
+		this, other := a.rule(), b.rule()
+		return cmp.Or(cmp.Compare(a.Source, b.Source),
+			this.Position.ComparePlace(other.Position), cmp.Compare(this.Key, other.Key))
 	})
 }
 

@@ -140,13 +140,3 @@ func (r *Rereading) Changes() ([]RuleChange, error) {
 	}
 	return r.changes, nil
 }
-
-// Ruleset derives the ruleset of the rules that have been read. It is [Ruleset.With] for Changes,
-// whose error it can return, too.
-func (r *Rereading) Ruleset() (*Ruleset, Difference, error) {
-	changes, err := r.Changes()
-	if err != nil {
-		return nil, Difference{}, err
-	}
-	return r.before.With(changes)
-}

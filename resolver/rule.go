@@ -54,6 +54,13 @@ func (p Position) Compare(other Position) int {
 		cmp.Compare(p.Column, other.Column))
 }
 
+// ComparePlace puts positions in one source in the order in which rules are added. One without a
+// line comes last, because an edit that has none is added behind rules that have.
+func (p Position) ComparePlace(other Position) int {
+	return cmp.Or(cmp.Compare(uint(p.Line-1), uint(other.Line-1)),
+		cmp.Compare(p.Column, other.Column))
+}
+
 // String returns source:line:column, without the parts that are not known.
 func (p Position) String() string {
 	s := p.Source

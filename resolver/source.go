@@ -50,12 +50,6 @@ func (s *shadowedRules) own() {
 // shadowed stands for the place of a rule that an earlier one shadows, which has none in the table.
 const shadowed = -1
 
-// comparePlaces compares places in one source. A rule without one comes last, as it is added last
-// where the others have places.
-func comparePlaces(a, b Position) int {
-	return cmp.Or(cmp.Compare(uint(a.Line-1), uint(b.Line-1)), cmp.Compare(a.Column, b.Column))
-}
-
 // rankedRule is a rule with the place of its source in the precedence.
 type rankedRule struct {
 	rank int
@@ -67,7 +61,7 @@ type rankedRule struct {
 func (o *options) compareRules(a Rule, aRank int, b Rule, bRank int) int {
 	byPlace := 0
 	if !o.noLines {
-		byPlace = comparePlaces(a.Position, b.Position)
+		byPlace = a.Position.ComparePlace(b.Position)
 	}
 	return cmp.Or(cmp.Compare(aRank, bRank), byPlace, cmp.Compare(a.Key, b.Key))
 }

@@ -71,23 +71,27 @@ func TestAnEmptySegmentOfATemplateFitsBehindAFullChunk(t *testing.T) {
 
 func TestASearchTakesTheSameEffortWhateverOtherTemplatesBeginWith(t *testing.T) {
 	long := Rule{Key: "unrelated/" + strings.Repeat("long", 15) + "/{x}", Value: "https://u.example"}
-	rules := []Rule{{Key: "o/{+p}", Value: "/{+p}"}, {Key: "{+x}/b/{y}", Value: "https://x.example/{y}"},
+	rules := []Rule{{Key: "o/{+p}", Value: "/{+p}"},
+		{Key: "{+x}/b/{y}", Value: "https://x.example/{y}"},
 		{Key: "end/{+r}", Value: "https://end.example/ok"}}
 	few := []Rule{{Key: "p{x}", Value: "/{x}"}, {Key: "q{x}", Value: "https://q.example/{x}"}}
 	many := few
 	for i := range 4 {
 		many = append(many, Rule{Key: fmt.Sprintf("u%d-{x}", i), Value: "https://u.example/{x}"})
 	}
-	segments := strings.Repeat("/%41"+strings.Repeat("a", 36), 40)
-	folded := strings.Repeat("/abcdefghijklmnopqrstuvwxyzabcdefghijkl", 160)
+	encoded := "/" + strings.Repeat("o/", 31) + "end" +
+		strings.Repeat("/%41"+strings.Repeat("a", 36), 40)
+	folded := "/" + strings.Repeat("o/", 5) + "end" +
+		strings.Repeat("/abcdefghijklmnopqrstuvwxyzabcdefghijkl", 160)
+	around := "/" + strings.Repeat("p", 10) + "q%41" + strings.Repeat("a", 7900)
 	for name, tt := range map[string]struct {
 		before, after []Rule
 		fold          bool
 		path          string
 	}{
-		"long literal":  {rules, append(rules, long), false, "/" + strings.Repeat("o/", 31) + "end" + segments},
-		"folded":        {rules, append(rules, long), true, "/" + strings.Repeat("o/", 5) + "end" + folded},
-		"text in front": {few, many, false, "/" + strings.Repeat("p", 10) + "q%41" + strings.Repeat("a", 7900)},
+		"long literal":  {rules, append(rules, long), false, encoded},
+		"folded":        {rules, append(rules, long), true, folded},
+		"text in front": {few, many, false, around},
 	} {
 		for _, rules := range [][]Rule{tt.before, tt.after} {
 			rs := mustCompile(t, rules, Options{FoldCase: tt.fold})

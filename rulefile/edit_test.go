@@ -190,7 +190,8 @@ func TestAllThatIsWrongWithChangesIsToldAtOnce(t *testing.T) {
 
 func TestALineGoesInFrontOfTheOneThatTakesItsPathWhole(t *testing.T) {
 	rule := &resolver.Rule{Key: "docs/new", Value: "/guide", Exact: true}
-	got, err := edited(t, "/a /x\n/docs/* https://docs.example/:splat\n", Redirects, Change{Key: "docs/new", Rule: rule})
+	got, err := edited(t, "/a /x\n/docs/* https://docs.example/:splat\n", Redirects,
+		Change{Key: "docs/new", Rule: rule})
 	if want := "/a /x\n/docs/new /guide 302\n/docs/* https://docs.example/:splat\n"; err != nil || got != want {
 		t.Errorf("got %q, %v; want %q", got, err, want)
 	}

@@ -229,7 +229,8 @@ func TestRewritesByManyAtOnceLoseNone(t *testing.T) {
 
 // rewriteUntilDone adds a rule, as often as others are faster.
 func rewriteUntilDone(t *testing.T, s *File, key string) {
-	edit := editOf(rulefile.Change{Key: key, Rule: &resolver.Rule{Key: key, Value: "https://a.example"}})
+	edit := editOf(rulefile.Change{Key: key, Rule: &resolver.Rule{Key: key,
+		Value: "https://a.example"}})
 	for {
 		version, err := s.Read(t.Context(), ignoreRule)
 		if err == nil {

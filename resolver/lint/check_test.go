@@ -62,7 +62,8 @@ func TestCheckFindsWhatARuleDoesThatItsAuthorMayNotWant(t *testing.T) {
 			},
 		},
 		"a query that preserve leaves as it is": {
-			[]resolver.Rule{{Key: "a", Value: "https://example.com/?flag&q=1&q=2"}}, resolver.Options{Query: resolver.QueryPreserve}, nil,
+			[]resolver.Rule{{Key: "a", Value: "https://example.com/?flag&q=1&q=2"}},
+			resolver.Options{Query: resolver.QueryPreserve}, nil,
 		},
 		"a query and a fragment that lose along a chain": {
 			[]resolver.Rule{{Key: "a", Value: "/b?x=1#one"}, {Key: "b", Value: "/c?y=2#two"},
@@ -122,7 +123,8 @@ func TestCheckFindsWhatARuleDoesThatItsAuthorMayNotWant(t *testing.T) {
 			[]string{`note redirected again a/{x}: clients are redirected to https://go.example/b/{x}, where the key "b" redirects them again, to https://example.com/c/{x}; lead the rule there, or write /b/{x}`},
 		},
 		"a destination that is answered with an error": {
-			[]resolver.Rule{{Key: "a", Value: "https://go.example/b"}, {Key: "b", Value: "/b"}}, resolver.Options{},
+			[]resolver.Rule{{Key: "a", Value: "https://go.example/b"}, {Key: "b", Value: "/b"}},
+			resolver.Options{},
 			[]string{
 				`warning leads to an error a: clients are redirected to https://go.example/b, where the key "b" answers with an error: too many internal redirects: loop b -> b; change the destination of this rule`,
 				`error loop b: loop: "/b" lies at or below the key: the rule redirects to itself forever, so its requests are answered with an error; change its destination, or remove it`,
@@ -134,7 +136,8 @@ func TestCheckFindsWhatARuleDoesThatItsAuthorMayNotWant(t *testing.T) {
 				{Key: "d/x", Value: "pass"}}, resolver.Options{}, nil,
 		},
 		"a key but for an escape": {
-			[]resolver.Rule{{Key: "a", Value: "/b%28c)?d=1#e"}, {Key: "x", Value: "https://go.example/b%28c%29/"},
+			[]resolver.Rule{{Key: "a", Value: "/b%28c)?d=1#e"}, {Key: "x",
+				Value: "https://go.example/b%28c%29/"},
 				{Key: "b(c)", Value: "https://example.com"}}, resolver.Options{},
 			[]string{
 				`warning differs in an escape a: the destination's path is no key, and differs from the key "b(c)" in the escape of a reserved character, which counts as another character; write /b(c)?d=1#e, unless the path is a page of the site`,

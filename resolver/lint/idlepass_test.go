@@ -45,7 +45,8 @@ func TestAPassThatHoldsNothingBackHasNoEffect(t *testing.T) {
 			[]string{"no effect docs/a/b"},
 		},
 		"a template": {
-			[]resolver.Rule{{Key: "{x}/{+y}", Value: url + "/{x}/{y}"}, {Key: "docs/api", Value: "pass"}}, nil,
+			[]resolver.Rule{{Key: "{x}/{+y}", Value: url + "/{x}/{y}"}, {Key: "docs/api",
+				Value: "pass"}}, nil,
 		},
 		"a template of another form": {
 			[]resolver.Rule{{Key: "p-{x}", Value: url + "/{x}"}, {Key: "docs/api", Value: "pass"}},

@@ -137,7 +137,7 @@ func (l *List) Warnings() (all []Warning) {
 		}
 	}
 	slices.SortStableFunc(single, func(a, b sourcedWarning) int {
-		return cmp.Or(cmp.Compare(a.source, b.source), comparePlaces(a.Position, b.Position),
+		return cmp.Or(cmp.Compare(a.source, b.source), a.Position.ComparePlace(b.Position),
 			cmp.Compare(a.Key, b.Key))
 	})
 	for _, group := range [...][]sourcedWarning{l.groups[ofOptions], single, l.groups[ofChains]} {
@@ -206,9 +206,3 @@ func (l *List) toldPlaces() map[resolver.Position]bool {
 
 // isRead reports whether the reader of a source warns of anything.
 func (l *List) isRead(source int) bool { return source < len(l.read) && len(l.read[source]) > 0 }
-
-// comparePlaces compares places in one source. A rule without one comes last, as it is added last
-// where the others have places.
-func comparePlaces(a, b resolver.Position) int {
-	return cmp.Or(cmp.Compare(uint(a.Line-1), uint(b.Line-1)), cmp.Compare(a.Column, b.Column))
-}

@@ -17,7 +17,8 @@ func TestARuleThatBelongsToNoSourceIsCalledInline(t *testing.T) {
 		"ambiguous":  {"a{x}/b", "{x}a/b", `matches the key "a{x}/b" of an inline rule, too`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inline := resolver.Rule{Key: tt.first, Value: "/z", Position: resolver.Position{Source: "shortlink"}}
+			inline := resolver.Rule{Key: tt.first, Value: "/z",
+				Position: resolver.Position{Source: "shortlink"}}
 			rs := compileSources(t, []resolver.Rule{inline},
 				[]resolver.Rule{{Key: tt.second, Value: "/z"}})
 			found := Ruleset(rs).Warnings()

@@ -145,7 +145,7 @@ func pathOf(value string) string {
 func (s *survey) compare(a, b sourcedRule) int {
 	byPlace := 0
 	if !s.options.NoLines {
-		byPlace = comparePlaces(a.rule.Position, b.rule.Position)
+		byPlace = a.rule.Position.ComparePlace(b.rule.Position)
 	}
 	return cmp.Or(cmp.Compare(a.source, b.source), byPlace, cmp.Compare(a.rule.Key, b.rule.Key))
 }

@@ -90,7 +90,8 @@ func TestEveryKindOfWarningSaysWhatHappensAndWhatToWrite(t *testing.T) {
 		},
 		{
 			"a password without a user name", WarnUserinfo,
-			[]resolver.Rule{{Key: "a", Value: "https://:secret@x.example", Position: at}}, resolver.Options{},
+			[]resolver.Rule{{Key: "a", Value: "https://:secret@x.example", Position: at}},
+			resolver.Options{},
 			where + `"a": the user name and password of the destination are dropped, as a destination has none; remove them`,
 		},
 		{
@@ -110,7 +111,8 @@ func TestEveryKindOfWarningSaysWhatHappensAndWhatToWrite(t *testing.T) {
 		},
 		{
 			"a variable that is not used", WarnUnusedVariable,
-			[]resolver.Rule{{Key: "a/{x}/{y}", Value: "https://x.example/{y}", Position: at}}, resolver.Options{},
+			[]resolver.Rule{{Key: "a/{x}/{y}", Value: "https://x.example/{y}", Position: at}},
+			resolver.Options{},
 			where + `"a/{x}/{y}": the destination does not use the variable x; what it captures is dropped; write _x if that is meant`,
 		},
 		{
@@ -120,12 +122,14 @@ func TestEveryKindOfWarningSaysWhatHappensAndWhatToWrite(t *testing.T) {
 		},
 		{
 			"a query with an escape that is none", WarnBarePercent,
-			[]resolver.Rule{{Key: "a", Value: "/x?b=5%2", Position: at}}, resolver.Options{Query: resolver.QueryPreserve},
+			[]resolver.Rule{{Key: "a", Value: "/x?b=5%2", Position: at}},
+			resolver.Options{Query: resolver.QueryPreserve},
 			where + `"a": the destination has a "%" without two hex digits, which clients send unchanged, and many servers reject with status 400; write %25 for a percent sign`,
 		},
 		{
 			"an escape that is none in a query of the rule's own", WarnBarePercent,
-			[]resolver.Rule{{Key: "a", Value: "/x?b=5%2", Query: resolver.QueryIgnore, Position: at}}, resolver.Options{},
+			[]resolver.Rule{{Key: "a", Value: "/x?b=5%2", Query: resolver.QueryIgnore, Position: at}},
+			resolver.Options{},
 			where + `"a": the destination has a "%" without two hex digits, which clients send unchanged, and many servers reject with status 400; write %25 for a percent sign`,
 		},
 		{
@@ -142,7 +146,8 @@ func TestEveryKindOfWarningSaysWhatHappensAndWhatToWrite(t *testing.T) {
 		},
 		{
 			"a space in a template's query", WarnSpace,
-			[]resolver.Rule{{Key: "a/{x}", Value: "https://x.example/?q={x} b", Position: at}}, resolver.Options{},
+			[]resolver.Rule{{Key: "a/{x}", Value: "https://x.example/?q={x} b", Position: at}},
+			resolver.Options{},
 			where + `"a/{x}": the destination has a space, which becomes %20, or + in a query; ` +
 				`write that if it is meant, or leave out the space and what is behind it`,
 		},
@@ -183,12 +188,14 @@ func TestEveryKindOfWarningSaysWhatHappensAndWhatToWrite(t *testing.T) {
 		},
 		{
 			"a user name in a template", WarnUserinfo,
-			[]resolver.Rule{{Key: "a/{x}", Value: "https://ann@x.example/{x}", Position: at}}, resolver.Options{},
+			[]resolver.Rule{{Key: "a/{x}", Value: "https://ann@x.example/{x}", Position: at}},
+			resolver.Options{},
 			where + `"a/{x}": the user name and password of the destination are dropped, as a destination has none; remove them`,
 		},
 		{
 			"a template with a trailing slash", WarnTrailingSlashKey,
-			[]resolver.Rule{{Key: "a/{x}/", Value: "https://x.example/{x}", Position: at}}, resolver.Options{},
+			[]resolver.Rule{{Key: "a/{x}/", Value: "https://x.example/{x}", Position: at}},
+			resolver.Options{},
 			where + `"a/{x}/": the key ends in "/" and matches that path, and "//" below it, only; write a/{x} to match the path and all below it`,
 		},
 	} {
@@ -206,7 +213,8 @@ func TestEveryKindOfWarningSaysWhatHappensAndWhatToWrite(t *testing.T) {
 
 func TestAShadowedRuleIsWarnedOfWithTheOneThatServes(t *testing.T) {
 	rs := compileSources(t,
-		[]resolver.Rule{{Key: "a", Value: "/x", Position: resolver.Position{Source: "Caddyfile", Line: 7, Column: 2}}},
+		[]resolver.Rule{{Key: "a", Value: "/x",
+			Position: resolver.Position{Source: "Caddyfile", Line: 7, Column: 2}}},
 		[]resolver.Rule{{Key: "a", Value: "/y", Position: at}},
 	)
 	const want = where + `"a": the rule is never reached, as Caddyfile:7:2 has the key, too, and is asked first; remove one of the two rules`
@@ -342,7 +350,8 @@ func TestAKeyMetAgainIsWarnedOf(t *testing.T) {
 			"new/b"},
 		{"a key far below the destination",
 			[]resolver.Rule{internal("old", "/new"), internal("new/b/c", "/z")}, "new/b/c"},
-		{"a key that only begins alike", []resolver.Rule{internal("old", "/new"), internal("newer", "/z")},
+		{"a key that only begins alike",
+			[]resolver.Rule{internal("old", "/new"), internal("newer", "/z")},
 			""},
 		{"a key above the destination, which is a hop and not an end",
 			[]resolver.Rule{internal("old", "/new/b"), internal("new", "/z")}, ""},
@@ -356,7 +365,8 @@ func TestAKeyMetAgainIsWarnedOf(t *testing.T) {
 		{"a destination above the rule's own key alone", []resolver.Rule{internal("a/b", "/a")}, ""},
 		{"a destination above the rule's own key and another",
 			[]resolver.Rule{internal("a/b", "/a"), internal("a/c", "/z")}, "a/c"},
-		{"an exact rule to the site's root", []resolver.Rule{exact("home", "/"), internal("b", "/z")}, ""},
+		{"an exact rule to the site's root",
+			[]resolver.Rule{exact("home", "/"), internal("b", "/z")}, ""},
 		{"a key in another spelling",
 			[]resolver.Rule{internal("old", "/caf%c3%a9"), internal("café/b", "/z")}, "café/b"},
 		{"a destination with a slash at its end",
@@ -399,7 +409,9 @@ func mustFindChainEnd(t *testing.T, rules []resolver.Rule) string {
 
 func TestAPathOneLetterAwayFromAKeyIsTakenForThatKey(t *testing.T) {
 	to := func(key, value string) resolver.Rule { return resolver.Rule{Key: key, Value: value} }
-	page := func(key string) resolver.Rule { return resolver.Rule{Key: key, Value: "https://x.example"} }
+	page := func(key string) resolver.Rule {
+		return resolver.Rule{Key: key, Value: "https://x.example"}
+	}
 	for _, test := range []struct {
 		name  string
 		rules []resolver.Rule
@@ -424,8 +436,10 @@ func TestAPathOneLetterAwayFromAKeyIsTakenForThatKey(t *testing.T) {
 		{"a short word in a long path", []resolver.Rule{to("a", "/part-a"), page("part-b")}, ""},
 		{"a segment more", []resolver.Rule{to("a", "/docs/e"), page("docse")}, ""},
 		{"the rule's own key", []resolver.Rule{to("posts", "/post"), page("x")}, ""},
-		{"a key that leads to the same page", []resolver.Rule{to("a", "/post"), to("posts", "/post")}, ""},
-		{"a chain to the page", []resolver.Rule{to("a", "/post"), to("posts", "/b"), to("b", "/post")}, ""},
+		{"a key that leads to the same page",
+			[]resolver.Rule{to("a", "/post"), to("posts", "/post")}, ""},
+		{"a chain to the page",
+			[]resolver.Rule{to("a", "/post"), to("posts", "/b"), to("b", "/post")}, ""},
 		{"a path that a key answers", []resolver.Rule{to("a", "/dcos"), page("docs"), page("dcos")}, ""},
 		{"a hop on the way", []resolver.Rule{to("a", "/b"), to("b", "/dcos"), page("docs")}, ""},
 	} {
@@ -530,7 +544,8 @@ func TestAVariableCalledSplatMayBeDroppedAtTheKeysEnd(t *testing.T) {
 		"a/{+splat}": 0, "a/{x}/{+splat}": 1, "a-{splat}": 0, "{+splat}": 0,
 		"a/{splat}/b": 1, "{+splat}/b": 1, "a/{splat}b": 1, "a/{+rest}": 1, "a/{+Splat}": 1,
 	} {
-		found := warnings(t, []resolver.Rule{{Key: key, Value: "https://x.example/b"}}, resolver.Options{})
+		found := warnings(t, []resolver.Rule{{Key: key, Value: "https://x.example/b"}},
+			resolver.Options{})
 		if len(found) != want {
 			t.Errorf("%s: got %q, want %d", key, found, want)
 		}
