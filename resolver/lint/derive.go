@@ -13,7 +13,9 @@ import (
 func (l *List) Derive(
 	before, next *resolver.Ruleset, changes []resolver.RuleChange, read map[int][]Warning,
 ) (derived *List, fresh []Warning) {
-	derived = &List{options: l.options, groups: l.groups, read: slices.Clone(l.read)}
+	derived = &List{
+		options: l.options, pages: l.pages, groups: l.groups, read: slices.Clone(l.read),
+	}
 	for source, warnings := range read {
 		derived.haveRead(source)
 		derived.read[source] = warnings
@@ -24,7 +26,8 @@ func (l *List) Derive(
 		return derived, derived.Since(l)
 	}
 	d := derivation{
-		before: before, next: next, made: &List{options: l.options, read: derived.read},
+		before: before, next: next,
+		made: &List{options: l.options, pages: l.pages, read: derived.read},
 		gone: map[string]bool{}, replaced: map[string]bool{},
 	}
 	d.lint(changes)

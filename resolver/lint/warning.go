@@ -49,6 +49,8 @@ const (
 	WarnHostName Kind = "bad host name"
 	// WarnMisspelt: a path of the site that no key answers is one letter away from a key.
 	WarnMisspelt Kind = "misspelt destination"
+	// WarnDeadEnd: nothing answers a path of the site that a rule leads to.
+	WarnDeadEnd Kind = "dead-end"
 	// WarnUnusedVariable: a template's destination does not use a variable of the key. One whose name
 	// begins with "_" does not count, nor one called splat at the key's end: as a "*" of _redirects,
 	// it often stands for what is dropped on purpose.
