@@ -179,6 +179,7 @@ func (h *Handler) provision(ctx caddy.Context, site live.Site) error {
 	h.cacheTemporary = maxAge(h.Cache)
 	h.cachePermanent = maxAge(cmp.Or(h.CachePermanent, h.Cache))
 	config.Site = site
+	config.Pages = besidesOf(ctx, config.PublicName(), site)
 	h.rules = live.New(config)
 	if len(config.Sources) == 0 {
 		h.Rules, config.Rules = nil, nil // they are compiled, and not needed again

@@ -29,6 +29,8 @@ type Config struct {
 	Expect     source.Expectations
 	// AnyHost says that requests may be for any host, because no matcher names one.
 	AnyHost bool
+	// Pages are what answers paths of the site besides rules; nil if that is not known.
+	Pages lint.Pages
 	// Advertised says that the handler asks which key leads to a page.
 	Advertised bool
 

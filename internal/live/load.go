@@ -101,7 +101,7 @@ func (l *loading) compile(options resolver.Options) error {
 		if err != nil {
 			return err
 		}
-		to := &compiling{Compiler: compiler, warnings: lint.New(options)}
+		to := &compiling{Compiler: compiler, warnings: lint.New(options).WithPages(l.rs.Pages)}
 		for _, rule := range l.rs.Rules {
 			to.addOwn(rule)
 		}

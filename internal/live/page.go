@@ -128,6 +128,19 @@ func pageWarning(rule resolver.Rule, path, request string) lint.Warning {
 	}
 }
 
+// adoptPages makes rules that an earlier configuration has loaded be warned of as this one says.
+func (rs *Ruleset) adoptPages() {
+	_ = rs.alone(func() error {
+		next := *rs.Serving()
+		if list, fresh := next.Warnings.Beside(rs.Pages, next.Ruleset); list != next.Warnings {
+			next.Warnings = list
+			rs.shared.serving.Store(&next)
+			rs.addNotice(notice{warnings: fresh})
+		}
+		return nil
+	})
+}
+
 // pagePaths are the paths of the links pages that show a ruleset.
 type pagePaths struct {
 	mu    sync.Mutex

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
@@ -18,6 +19,16 @@ type Pages interface {
 func (l *List) WithPages(pages Pages) *List {
 	l.pages = pages
 	return l
+}
+
+// Beside returns the list of a finished one's ruleset where these pages stand beside it, and the
+// warnings that are new. It is the same list where they did before.
+func (l *List) Beside(pages Pages, rs *resolver.Ruleset) (list *List, fresh []Warning) {
+	if reflect.DeepEqual(pages, l.pages) {
+		return l, nil
+	}
+	list = (&List{options: l.options, pages: pages, read: l.read}).anew(rs)
+	return list, list.Since(l)
 }
 
 // DeadEnd returns the path of the site at which requests for a path end, if no key answers it. The

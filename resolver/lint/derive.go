@@ -21,8 +21,7 @@ func (l *List) Derive(
 		derived.read[source] = warnings
 	}
 	if !next.SharesNumbers(before) { // it had to be compiled
-		derived.groups = New(l.options).groups
-		derived.addAll(next)
+		derived = derived.anew(next)
 		return derived, derived.Since(l)
 	}
 	d := derivation{
@@ -36,6 +35,14 @@ func (l *List) Derive(
 		d.made.read = nil
 	}
 	return derived, d.made.Since(l)
+}
+
+// anew returns the list of a ruleset, with the same pages and warnings of readers.
+func (l *List) anew(rs *resolver.Ruleset) *List {
+	list := New(l.options).WithPages(l.pages)
+	list.read = l.read
+	list.addAll(rs)
+	return list
 }
 
 // derivation looks at the rules that have changed.
