@@ -121,3 +121,33 @@ func TestDeadEndsAreToldWhenAPageBeginsToAnswerMisses(t *testing.T) {
 		t.Errorf("then these are: %s", got)
 	}
 }
+
+func TestThePageTellsOfDeadEndsWhereverItShowsADestination(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "links.json")
+	testcaddy.Write(t, file, linksToSite)
+	for options, want := range map[string]string{
+		"misses": "Dead end: no link answers /nowhere",
+		"":       "No link answers /nowhere; the site itself must",
+	} {
+		s := testcaddy.Serve(t, testcaddy.PageBlock(file, options))
+		for _, path := range []string{
+			"key/a", "try?url=/a?x", "try?url=https://go.example/a", "try?url=http://" + s.Addr + "/a",
+		} {
+			s.Get(t, "/.links/"+path, testcaddy.AsAnn, testcaddy.AsHTML).
+				Wants(t, 200, `<b class="warn"><bdi>`+want+`</bdi></b>`)
+			s.Get(t, "/.links/"+path, testcaddy.AsAnn).Wants(t, 200, "\n  "+want+"\n")
+			s.Get(t, "/.links/"+path, testcaddy.AsAnn, testcaddy.AsJSON).
+				Wants(t, 200, `"dead_end":"`+want+`"`)
+		}
+		for _, path := range []string{
+			"key/b", "key/e", "key/f", "key/h", "key/keep", "key/docs", "try?url=/nowhere", "try?url=:",
+		} {
+			got := s.Get(t, "/.links/"+path, testcaddy.AsAnn, testcaddy.AsHTML)
+			if strings.Contains(got.Body, "o link answers") {
+				t.Errorf("%s is told to be a dead end:\n%s", path, got.Body)
+			}
+		}
+		s.Get(t, "/.links/key/docs?delete", testcaddy.AsAnn, testcaddy.AsHTML).
+			Wants(t, 200, "o link answers /docs/x")
+	}
+}

@@ -69,9 +69,8 @@ func (r *request) keyPage(key string) view {
 	} else {
 		v.ShortURL = r.shortURL(found.Key)
 		v.QR, _ = newQRCode(v.ShortURL) // a longer one has none
-		outcome := show.Explain(serving.Listed(), show.Ask(v.ShortURL, r.origin()))
-		r.links.Locate(r.Context(), serving, append(outcome.Rules(), &found)...)
-		v.Outcome, v.Rule = &outcome, ruleOf(found)
+		v.Outcome = r.explain(v.ShortURL, &found)
+		v.Rule = ruleOf(found)
 		v.addLeads(r)
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), hitsTime)

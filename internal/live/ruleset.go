@@ -158,13 +158,14 @@ func (rs *Ruleset) Suggest(path string, most int) []resolver.Rule {
 // run reports the first rules, if this handler has loaded them, and follows the sources until the
 // configuration is unloaded.
 func (rs *Ruleset) run(later []notice) {
-	rs.adoptPages()
 	rs.tell(rs.Serving(), later)
 	if len(rs.Sources) == 0 {
+		rs.adoptPages()
 		return
 	}
 	if rs.shared.following.LockWithin(rs.Context) {
 		rs.shared.handler.Store(rs)
+		rs.adoptPages()
 		rs.follow(rs.watch())
 		rs.shared.following.Unlock()
 	}
