@@ -32,7 +32,9 @@ func (r *request) explain(url string, others ...*resolver.Rule) *show.Outcome {
 	serving, question := r.links.Serving(), show.Ask(url, r.origin())
 	outcome := show.Explain(serving.Listed(), question)
 	r.links.Locate(r.Context(), serving, append(outcome.Rules(), others...)...)
-	outcome.DeadEnd = r.links.DeadEnd(serving.Ruleset, question.Request.Target.Pathname)
+	if end := r.links.DeadEnd(serving.Ruleset, question.Request.Target.Pathname); end != "" {
+		outcome.DeadEnd = strings.ToUpper(end[:1]) + end[1:]
+	}
 	return &outcome
 }
 

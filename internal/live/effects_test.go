@@ -351,7 +351,7 @@ func TestWhereNothingCanBeEditedTheReasonIsTold(t *testing.T) {
 }
 
 func TestAnEditNamesTheLinksThatBecomeDeadEndsByIt(t *testing.T) {
-	const ends, further = "; the site itself must", "No link answers /"
+	const ends, further = "; the site itself must", "no link answers /"
 	for name, tt := range map[string]struct {
 		edit *Edit
 		want []string // keys and messages, in turn

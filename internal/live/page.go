@@ -136,9 +136,9 @@ func (rs *Ruleset) DeadEnd(ruleset *resolver.Ruleset, path string) string {
 	case !is || rs.Pages != nil && rs.Pages.Answer(end) || rs.shared.pages.contain(end):
 		return ""
 	case rs.Pages != nil:
-		return "Dead end: no link answers " + end
+		return "dead end: no link answers " + end
 	}
-	return "No link answers " + end + "; the site itself must"
+	return "no link answers " + end + "; the site itself must"
 }
 
 // adoptPages makes rules that an earlier configuration has loaded be warned of as this one says.
