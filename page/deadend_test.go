@@ -151,3 +151,12 @@ func TestThePageTellsOfDeadEndsWhereverItShowsADestination(t *testing.T) {
 			Wants(t, 200, "o link answers /docs/x")
 	}
 }
+
+func TestAddTellsThatARuleHidesThePage(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "links.json")
+	testcaddy.Write(t, file, "{}")
+	s := testcaddy.Administer(t, "", testcaddy.PageBlock(file, ""))
+	s.Says(t, "Warning: "+file+`: key "{x}": the rule answers /.links, so the links page does not `+
+		"get it; put a rule \".links pass\" beside it\n{x} https://search.test/?q={x}\n", 0,
+		"add", "{x}", "https://search.test/?q={x}")
+}

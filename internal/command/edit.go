@@ -223,7 +223,8 @@ func tellEffects(w io.Writer, edited *http.Response) {
 		fmt.Fprintf(w, "Note: this also changes %s:\n", printable.Count(effects.Others, "other link"))
 	}
 	for _, line := range effects.Lines {
-		fmt.Fprintf(w, "  %s: was %s, now %s\n", line.Requests, line.Before, line.After)
+		fmt.Fprintf(w, "  %s: was %s, now %s\n", printable.Text(line.Requests),
+			printable.Text(line.Before), printable.Text(line.After))
 	}
 	if effects.Unnamed > 0 {
 		fmt.Fprintf(w, "  and %d more\n", effects.Unnamed)
