@@ -48,7 +48,6 @@ var templates = template.Must(
 // functions are the functions of templates.
 var functions = template.FuncMap{
 	"keyPath": keyPath,
-	"asset":   assetURL,
 	"minute":  func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") },
 	"machine": func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") },
 	"number":  number,
@@ -56,8 +55,6 @@ var functions = template.FuncMap{
 	"visible": printable.Text,
 	"lines":   visibleLines,
 	"short":   short,
-
-	"styleOfMisses": styleOfMisses,
 }
 
 // mostShown is how many bytes of a key or URL are shown. Copies and forms have all of it.
@@ -72,20 +69,12 @@ func short(text string) string {
 	return strings.ToValidUTF8(text[:mostShown], "") + "…"
 }
 
-// styleOfMisses returns the stylesheet of the answer to an unmatched path, as a URL.
-func styleOfMisses() (template.URL, error) {
-	content, err := assets.ReadFile("assets/miss.css")
-	return template.URL("data:text/css;base64," + base64.StdEncoding.EncodeToString(content)), err
-}
-
 // write writes a view in the form that the client prefers.
 func (p *Page) write(w http.ResponseWriter, r *http.Request, v view) error {
 	w.Header().Add("Vary", "Accept")
 	form := preferred(r.Header["Accept"])
 	if after, is := v.(redirectingView); is && form == formHTML {
-		w.Header().Set("Location", after.location())
-		w.WriteHeader(http.StatusSeeOther)
-		return nil
+		return redirect(w, after.location(), http.StatusSeeOther)
 	}
 	var b bytes.Buffer
 	switch form {
@@ -107,6 +96,13 @@ func (p *Page) write(w http.ResponseWriter, r *http.Request, v view) error {
 		_ = out.Close() // a buffer cannot fail
 	}
 	return send(w, r, v.status(), b.Bytes())
+}
+
+// redirect sends a client to another path.
+func redirect(w http.ResponseWriter, target string, status int) error {
+	w.Header().Set("Location", target)
+	w.WriteHeader(status)
+	return nil
 }
 
 // send sends a body, or only its length for HEAD.
@@ -159,12 +155,8 @@ func preferred(accept []string) form {
 // serveAsset answers with a file of the page, whose URL changes with its content.
 func serveAsset(w http.ResponseWriter, r *http.Request, name string) error {
 	content, err := assets.ReadFile("assets/" + name)
-	kind, known := map[string]string{
-		".css": "text/css; charset=utf-8",
-		".js":  "text/javascript; charset=utf-8",
-		".svg": "image/svg+xml",
-	}[path.Ext(name)]
-	if err != nil || !known {
+	kind := kindOfAsset(name)
+	if err != nil || kind == "" {
 		w.WriteHeader(http.StatusNotFound)
 		return nil
 	}
@@ -182,10 +174,24 @@ func serveAsset(w http.ResponseWriter, r *http.Request, name string) error {
 	return send(w, r, http.StatusOK, content)
 }
 
-// assetURL returns the URL of a file of the page, relative to its root.
-func assetURL(root, name string) (string, error) {
+// kindOfAsset returns the media type of a file of the page, "" if it has none.
+func kindOfAsset(name string) string {
+	return map[string]string{
+		".css": "text/css;charset=utf-8",
+		".js":  "text/javascript;charset=utf-8",
+		".svg": "image/svg+xml",
+	}[path.Ext(name)]
+}
+
+// Asset returns the URL of a file of the page. That of a public view has the file in it: whatever
+// guards the page also guards its files.
+func (l layout) Asset(name string) (template.URL, error) {
 	content, err := assets.ReadFile("assets/" + name)
-	return root + "assets/" + name + "?v=" + versionOf(content), err
+	if l.IsPublic {
+		encoded := base64.StdEncoding.EncodeToString(content)
+		return template.URL("data:" + kindOfAsset(name) + ";base64," + encoded), err
+	}
+	return template.URL(l.Root + "assets/" + name + "?v=" + versionOf(content)), err
 }
 
 func versionOf(content []byte) string {
