@@ -18,6 +18,9 @@ import (
 // hitsTime is how long a page waits for the hits of other servers.
 const hitsTime = 5 * time.Second
 
+// daysOfTotals is for how many days the start page adds up redirects.
+const daysOfTotals = 30
+
 // mostOnHome is how many links each list of the start page has.
 const mostOnHome = 10
 
@@ -120,17 +123,20 @@ func (v home) Host() string {
 	return host
 }
 
-// Totals says how many links there are, and how often they were used.
+// Totals says how many links there are, and how often they were used if that is known.
 func (v home) Totals() string {
+	total := "1 link"
+	if v.State.Rules != 1 {
+		total = number(uint64(v.State.Rules)) + " links"
+	}
+	if len(v.Days) < daysOfTotals {
+		return total
+	}
 	var used uint64
-	for _, d := range v.Days[max(0, len(v.Days)-30):] {
+	for _, d := range v.Days[len(v.Days)-daysOfTotals:] {
 		used += d.Count
 	}
-	links := "1 link"
-	if v.State.Rules != 1 {
-		links = number(uint64(v.State.Rules)) + " links"
-	}
-	return fmt.Sprintf("%s, %s in the last 30 days", links, redirects(used))
+	return fmt.Sprintf("%s, %s in the last %d days", total, redirects(used), daysOfTotals)
 }
 
 // Broken are the first rules that are answered with an error.

@@ -25,8 +25,8 @@ func (v serving) text(w io.Writer) {
 type servingPage struct {
 	layout
 	serving
-	// Loaded is when the last load was whose rules serve.
-	Loaded time.Time `json:"loaded,omitzero"`
+	// Loaded is when the rules that serve were loaded.
+	Loaded time.Time `json:"loaded"`
 	// EditedSource is the source that edits go to.
 	EditedSource string `json:"-"`
 }
@@ -48,9 +48,7 @@ func (servingPage) template() string { return "serving" }
 
 func (v servingPage) text(w io.Writer) {
 	v.serving.text(w)
-	if !v.Loaded.IsZero() {
-		fmt.Fprintf(w, "loaded at %s\n", v.Loaded.UTC().Format(time.RFC3339))
-	}
+	fmt.Fprintf(w, "loaded at %s\n", v.Loaded.UTC().Format(time.RFC3339))
 	for _, from := range v.State.Sources {
 		fmt.Fprintln(w, "from", from.Source)
 		if from.Outage != nil {

@@ -107,7 +107,7 @@ type lastLoad struct {
 	// failingSince is when the first load failed since the last good one; zero if the last one was
 	// good.
 	failingSince time.Time
-	// loaded is when the last good load was; zero if it is not known.
+	// loaded is when the last good load was, this one or one before it.
 	loaded time.Time
 }
 

@@ -88,7 +88,7 @@ type Status struct {
 	Digest   string         `json:"digest"`
 	Sources  []SourceStatus `json:"sources"`
 	LastLoad LoadStatus     `json:"last_load"`
-	// Loaded is when the last load was that was not rejected; zero if that is not known.
+	// Loaded is when the rules that serve were loaded: LastLoad may have been rejected.
 	Loaded time.Time `json:"-"`
 	// BrokenRules is how many rules are answered with an error; Broken has the first 1000 of them.
 	BrokenRules int          `json:"broken_rules"`
