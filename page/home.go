@@ -108,9 +108,9 @@ func (r *request) report(err error) {
 	}
 }
 
-// bookmark returns the URL of a bookmark that opens a form at a URL for the page that is shown. Its
-// title is cut to the bytes that a note can have. Browsers decode the script, so all of it is
-// encoded: the URL has in it what the client sent.
+// bookmark returns the URL of a bookmark that opens the form at a URL, filled in for the page that
+// is shown. 160 characters of its title fit into a note. Browsers decode a script that is a URL, so
+// that escapes in the form's, which a client can send, must be encoded again.
 func bookmark(form string) template.URL {
 	return template.URL("javascript:" + url.PathEscape("void(location.href='"+
 		template.JSEscapeString(form+"?to=")+"'+encodeURIComponent(location.href)+'&note='+"+

@@ -1,7 +1,11 @@
 package page
 
 import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
 	"fmt"
+	"html/template"
 	"io"
 	"net/http"
 	"strings"
@@ -49,10 +53,24 @@ func (v *missing) addSuggestions(links *live.RunningRuleset, path, below string)
 	}
 }
 
-// policyOfMisses allows the style and the icon that are included, and the search. It leads to the
-// page, whose guard may lead on to a sign-in at another origin: browsers check that, too.
-const policyOfMisses = "default-src 'none'; style-src data:; img-src data:; " +
-	"form-action 'self' https:; base-uri 'none'; frame-ancestors 'none'"
+// What the answer to a miss includes, as whatever guards the page also guards its files.
+var (
+	//go:embed assets/style.css
+	styleOfMisses []byte
+	//go:embed assets/icon.svg
+	icon         []byte
+	iconOfMisses = template.URL("data:image/svg+xml;base64," + inBase64(icon))
+)
+
+func inBase64(content []byte) string { return base64.StdEncoding.EncodeToString(content) }
+
+// policyOfMisses allows what is included, and the search. It leads to the page, whose guard may
+// lead on to a sign-in at another origin: browsers check that, too.
+var policyOfMisses = func() string {
+	sum := sha256.Sum256(styleOfMisses)
+	return "default-src 'none'; style-src 'sha256-" + inBase64(sum[:]) + "'; img-src data:; " +
+		"form-action 'self' https:; base-uri 'none'; frame-ancestors 'none'"
+}()
 
 // answerMiss answers a request that no rule matched.
 func (p *Page) answerMiss(w http.ResponseWriter, r *http.Request) error {

@@ -56,7 +56,8 @@ type Page struct {
 
 	// Answers every request that comes to the handler: an unmatched path with status 404 and keys that
 	// were perhaps meant, `KEY+` with the page of the key, and `/` with the start page. What stands
-	// behind the handler is never asked. Everybody is answered, so that keys become easier to guess. Default: false.
+	// behind the handler is never asked. Everybody is answered, so that keys become easier to guess.
+	// Default: false.
 	Misses bool `json:"misses,omitempty"`
 
 	ctx    caddy.Context

@@ -3,7 +3,6 @@ package page
 import (
 	"bytes"
 	"embed"
-	"encoding/base64"
 	"fmt"
 	"hash/fnv"
 	"html/template"
@@ -48,6 +47,7 @@ var templates = template.Must(
 // functions are the functions of templates.
 var functions = template.FuncMap{
 	"keyPath": keyPath,
+	"asset":   assetURL,
 	"minute":  func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") },
 	"machine": func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") },
 	"number":  number,
@@ -55,6 +55,9 @@ var functions = template.FuncMap{
 	"visible": printable.Text,
 	"lines":   visibleLines,
 	"short":   short,
+
+	"styleOfMisses": func() template.CSS { return template.CSS(styleOfMisses) },
+	"iconOfMisses":  func() template.URL { return iconOfMisses },
 }
 
 // mostShown is how many bytes of a key or URL are shown. Copies and forms have all of it.
@@ -155,8 +158,12 @@ func preferred(accept []string) form {
 // serveAsset answers with a file of the page, whose URL changes with its content.
 func serveAsset(w http.ResponseWriter, r *http.Request, name string) error {
 	content, err := assets.ReadFile("assets/" + name)
-	kind := kindOfAsset(name)
-	if err != nil || kind == "" {
+	kind, known := map[string]string{
+		".css": "text/css; charset=utf-8",
+		".js":  "text/javascript; charset=utf-8",
+		".svg": "image/svg+xml",
+	}[path.Ext(name)]
+	if err != nil || !known {
 		w.WriteHeader(http.StatusNotFound)
 		return nil
 	}
@@ -174,24 +181,10 @@ func serveAsset(w http.ResponseWriter, r *http.Request, name string) error {
 	return send(w, r, http.StatusOK, content)
 }
 
-// kindOfAsset returns the media type of a file of the page, "" if it has none.
-func kindOfAsset(name string) string {
-	return map[string]string{
-		".css": "text/css;charset=utf-8",
-		".js":  "text/javascript;charset=utf-8",
-		".svg": "image/svg+xml",
-	}[path.Ext(name)]
-}
-
-// Asset returns the URL of a file of the page. That of a public view has the file in it: whatever
-// guards the page also guards its files.
-func (l layout) Asset(name string) (template.URL, error) {
+// assetURL returns the URL of a file of the page, relative to its root.
+func assetURL(root, name string) (string, error) {
 	content, err := assets.ReadFile("assets/" + name)
-	if l.IsPublic {
-		encoded := base64.StdEncoding.EncodeToString(content)
-		return template.URL("data:" + kindOfAsset(name) + ";base64," + encoded), err
-	}
-	return template.URL(l.Root + "assets/" + name + "?v=" + versionOf(content)), err
+	return root + "assets/" + name + "?v=" + versionOf(content), err
 }
 
 func versionOf(content []byte) string {
