@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
-	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"path/filepath"
 	"regexp"
@@ -71,21 +69,13 @@ func TestAMissLooksLikeThePageAndLeadsToASearch(t *testing.T) {
 }
 
 // guards are the two set-ups that docs show: who has no name is asked for one below /.links alone.
-func guards(t *testing.T) map[string]struct{ guard, options, asAnn string } {
-	signIn := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Cookie") != "session=1" {
-			w.WriteHeader(http.StatusUnauthorized)
-			return
-		}
-		w.Header().Set("Remote-User", "ann")
-	}))
-	t.Cleanup(signIn.Close)
-	return map[string]struct{ guard, options, asAnn string }{
-		"basic_auth": {guard: testcaddy.SignIn, asAnn: testcaddy.AsAnn},
+func guards(t *testing.T) map[string]struct{ guard, options, name string } {
+	return map[string]struct{ guard, options, name string }{
+		"basic_auth": {guard: testcaddy.SignIn, name: testcaddy.AsAnn},
 		"forward_auth": {
 			guard: fmt.Sprintf("request_header -Remote-User\nforward_auth /.links* %s {\nuri /\n"+
-				"copy_headers Remote-User\n}", signIn.URL),
-			options: "user {header.Remote-User}", asAnn: "Cookie: session=1",
+				"copy_headers Remote-User\n}", authenticator(t)),
+			options: "user {header.Remote-User}", name: "Cookie: session=1",
 		},
 	}
 }
@@ -105,7 +95,7 @@ func TestWhoMissesALinkCanMakeIt(t *testing.T) {
 				form := html.UnescapeString(regexp.MustCompile(`href="(/\.links/new\?key=[^"]*)"`).
 					FindStringSubmatch(miss.Body)[1])
 				s.Get(t, form, testcaddy.AsHTML).Wants(t, 401)
-				filledIn := s.Get(t, form, tt.asAnn, testcaddy.AsHTML)
+				filledIn := s.Get(t, form, tt.name, testcaddy.AsHTML)
 				filledIn.Wants(t, 200, `method="post"`)
 				if got := testcaddy.FieldsOf(filledIn.Body).Get("key"); got != key {
 					t.Errorf("who misses %s can make the link %q, want %q", path, got, key)
@@ -267,5 +257,24 @@ func TestTheLastLoadIsTheOneThatServesAndARejectedOneIsAFault(t *testing.T) {
 	s.Logged(t, 1, "rules swapped")
 	if again := ask(); !again.Loaded.After(bad.Status.LastLoad.Time) {
 		t.Errorf("after the next load: %+v", again)
+	}
+}
+
+func TestTheStartPageNamesTheFirstBrokenRulesAndLeadsToTheOthers(t *testing.T) {
+	loops := make([]string, 7)
+	for i := range loops {
+		loops[i] = fmt.Sprintf(`"loop%d": "/loop%d"`, i, i)
+	}
+	s, _ := servePage(t, "{"+strings.Join(loops, ",")+"}", "")
+	home := s.Get(t, "/.links/", testcaddy.AsAnn, testcaddy.AsHTML)
+	home.Wants(t, 200, "7 rules answered with an error", `<a href="./serving">More of them</a>`)
+	all := s.Get(t, "/.links/serving", testcaddy.AsAnn, testcaddy.AsHTML)
+	for page, want := range map[*testcaddy.Reply]int{&home: 5, &all: 7} {
+		if n := strings.Count(page.Body, "<li><code><bdi>loop"); n != want {
+			t.Errorf("%d of 7 rules are named, want %d:\n%s", n, want, page.Body)
+		}
+	}
+	if strings.Contains(all.Body, "More of them") {
+		t.Error("the page of all that is wrong leads to itself:", all.Body)
 	}
 }

@@ -420,17 +420,22 @@ func TestTheLogSaysWhereAPageIsInTheWay(t *testing.T) {
 	}
 }
 
-func TestBehindForwardAuthTheNameIsThatOfTheServerThatSaysIt(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "links.json")
-	testcaddy.Write(t, file, someRules)
-	authenticator := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// authenticator is a server for forward_auth that knows bob by his cookie. It returns its URL.
+func authenticator(t *testing.T) string {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Cookie") != "session=1" {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
 		w.Header().Set("Remote-User", "bob")
 	}))
-	t.Cleanup(authenticator.Close)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func TestBehindForwardAuthTheNameIsThatOfTheServerThatSaysIt(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "links.json")
+	testcaddy.Write(t, file, someRules)
 	s := testcaddy.Serve(t, fmt.Sprintf(`route {
 		request_header -Remote-User
 		shortlink {
@@ -446,7 +451,7 @@ func TestBehindForwardAuthTheNameIsThatOfTheServerThatSaysIt(t *testing.T) {
 			user {header.Remote-User}
 			misses
 		}
-	}`, file, authenticator.URL))
+	}`, file, authenticator(t)))
 	s.Get(t, "/.links/", "Remote-User: eve", testcaddy.AsHTML).Wants(t, 401)
 	s.Get(t, "/.links/", "Remote-User: eve", "Cookie: session=1", testcaddy.AsHTML).
 		Wants(t, 200, "Signed in as <b><bdi>bob</bdi></b>")
