@@ -62,7 +62,8 @@ func (p configuredPages) besides(handler string, sites []configuredSite) lint.Pa
 	for _, site := range sites {
 		i := slices.IndexFunc(p, func(page configuredPage) bool {
 			isOwn := page.handler == "" || page.handler == handler
-			return page.misses && isOwn && page.isIn(site) && !page.at.front.isUnsure
+			isLast := page.at.front.hasLinks && !page.at.front.isUnsure
+			return page.misses && isOwn && isLast && page.isIn(site)
 		})
 		if i < 0 {
 			return nil

@@ -22,21 +22,22 @@ func TestDeadEndsAreWarnedOfWhereTheyAreNotFoundForCertain(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "links.json")
 	testcaddy.Write(t, file, linksToSite)
 	for name, tt := range map[string]struct{ block, dead string }{
-		"nothing else":        {links + testcaddy.SignIn + "\n" + page, "a c d"},
-		"in a route":          {"route {\n" + links + testcaddy.SignIn + "\n" + page + "}", "a c d"},
-		"without misses":      {links + "shortlink_page", ""},
-		"what has paths":      {"respond /robots.txt x\nhandle /wiki/* {\n respond x\n}\n", "a"},
-		"what has no matcher": {"header X-Y z\nroute {\n respond /robots.txt x\n}\n", "a d"},
-		"a redirect":          {"redir /robots.txt https://x.example\n" + links + page, "a d"},
-		"a rewrite before":    {"uri strip_prefix /x\n" + links + page, ""},
-		"what stands behind":  {"handle {\n file_server {\n pass_thru\n }\n }\n" + links + page, "a c d"},
-		"a condition":         {"@x header X y\nrespond @x x\n", ""},
-		"files":               {"file_server {\n pass_thru\n root /nowhere\n}\n", ""},
-		"another handler":     {"shortlink {\n nowhere https://x.example\n name x\n}\n", ""},
-		"a rewrite":           {"uri strip_prefix /x\n", ""},
-		"a cut path":          {"handle_path /go/* {\n" + links + page + "}", ""},
-		"a matcher":           {links + "shortlink_page /x* {\n handler go\n misses\n}", ""},
-		"an error route":      {links + "handle_errors {\n" + page + "}", ""},
+		"nothing else":         {links + testcaddy.SignIn + "\n" + page, "a c d"},
+		"in a route":           {"route {\n" + links + testcaddy.SignIn + "\n" + page + "}", "a c d"},
+		"without misses":       {links + "shortlink_page", ""},
+		"what has paths":       {"respond /robots.txt x\nhandle /wiki/* {\n respond x\n}\n", "a"},
+		"what has no matcher":  {"header X-Y z\nroute {\n respond /robots.txt x\n}\n", "a d"},
+		"a redirect":           {"redir /robots.txt https://x.example\n" + links + page, "a d"},
+		"a rewrite before":     {"uri strip_prefix /x\n" + links + page, ""},
+		"what stands behind":   {"handle {\n file_server {\n pass_thru\n }\n }\n" + links + page, "a c d"},
+		"the page comes first": {"route {\n" + page + links + "}", ""},
+		"a condition":          {"@x header X y\nrespond @x x\n", ""},
+		"files":                {"file_server {\n pass_thru\n root /nowhere\n}\n", ""},
+		"another handler":      {"shortlink {\n nowhere https://x.example\n name x\n}\n", ""},
+		"a rewrite":            {"uri strip_prefix /x\n", ""},
+		"a cut path":           {"handle_path /go/* {\n" + links + page + "}", ""},
+		"a matcher":            {links + "shortlink_page /x* {\n handler go\n misses\n}", ""},
+		"an error route":       {links + "handle_errors {\n" + page + "}", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			block := tt.block
