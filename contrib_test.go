@@ -228,6 +228,15 @@ func TestTheUnitOfSystemdRunsCommandsThatThereAre(t *testing.T) {
 	}
 }
 
+func TestTheTableOfAlertsNamesEveryAlert(t *testing.T) {
+	var onPage []string
+	for _, row := range tableOf(t, "docs/deploy.md", "alert") {
+		onPage = append(onPage, strings.Trim(row[0], "`"))
+	}
+	inFile := foundIn(t, "contrib/alerts.yml", regexp.MustCompile(`- alert: (\w+)`))
+	checkSame(t, "docs/deploy.md", onPage, inFile)
+}
+
 func readContrib(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("contrib", name))
