@@ -353,7 +353,7 @@ func (r *exampleRunner) ask(t *testing.T, target string, header ...string) testc
 	t.Helper()
 	_, port, _ := net.SplitHostPort(r.server.Addr)
 	host := "localhost"
-	if rest, is := strings.CutPrefix(target, "http://"); is {
+	if _, rest, _ := strings.Cut(target, "://"); !strings.HasPrefix(target, "/") {
 		host, target, _ = strings.Cut(rest, "/")
 		target = "/" + target
 	}
