@@ -154,8 +154,8 @@ func TestTheManifestsOfKubernetesBelongTogether(t *testing.T) {
 	deployment := objects["Deployment"].Spec
 	pod := deployment.Template.Spec
 	labels := deployment.Template.Metadata.Labels
-	if selected := deployment.Selector["matchLabels"].(map[string]any)["app"]; selected != labels["app"] ||
-		objects["Service"].Spec.Selector["app"] != labels["app"] {
+	selected := deployment.Selector["matchLabels"].(map[string]any)["app"]
+	if selected != labels["app"] || objects["Service"].Spec.Selector["app"] != labels["app"] {
 		t.Errorf("not all select the pods with %v", labels)
 	}
 	ports := map[string]int{}

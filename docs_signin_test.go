@@ -79,16 +79,18 @@ func TestTheExampleOfAGatewayBelievesNobodyElse(t *testing.T) {
 func TestTheExampleOfReadersLetsOnlyEditorsEdit(t *testing.T) {
 	const page = "docs/go-links.md"
 	r := serveExample(t, page, exampleOf(t, page, "@readers"))
-	post := func(name, user string) testcaddy.Reply {
-		form := "key=" + name + "&to=https://new.example"
+	post := func(key, user string) testcaddy.Reply {
+		form := "key=" + key + "&to=https://new.example"
 		request := httptest.NewRequest("POST", "/", nil)
 		request.SetBasicAuth(user, "secret")
-		return r.server.Raw(t, "POST", "POST /.links/new HTTP/1.1\r\nHost: "+
-			strings.Replace(r.server.Addr, "127.0.0.1", "localhost", 1)+"\r\n"+testcaddy.HeaderLines([]string{
+		header := testcaddy.HeaderLines([]string{
+			"Host: localhost",
 			"Authorization: " + request.Header.Get("Authorization"),
 			"Content-Type: application/x-www-form-urlencoded",
 			fmt.Sprint("Content-Length: ", len(form)),
-		})+"Connection: close\r\n\r\n"+form)
+			"Connection: close",
+		})
+		return r.server.Raw(t, "POST", "POST /.links/new HTTP/1.1\r\n"+header+"\r\n"+form)
 	}
 	post("a", "ann").Wants(t, 201)
 	post("b", "bob").Wants(t, 403)
