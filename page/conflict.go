@@ -28,23 +28,22 @@ func (c *conflict) Error() string {
 
 // conflictView shows an edit beside the rule that somebody else has changed.
 type conflictView struct {
-	layout
+	editForm
 	Key    string `json:"key"`
-	Error  string `json:"error"`
 	Mine   *rule  `json:"mine,omitempty"` // nil to remove it
 	Theirs *rule  `json:"theirs,omitempty"`
-	Was    string `json:"was"` // theirs as JSON
-	Digest string `json:"digest"`
+	// IsTaken says that the link was to be a new one.
+	IsTaken bool `json:"-"`
 }
 
 func (r *request) conflict(written resolver.Rule, e *formEdit, now *resolver.Rule) view {
-	v := conflictView{layout: r.layout(), Key: e.key, Was: live.RuleText(now),
-		Digest: r.links.Serving().Digest}
+	v := conflictView{editForm: r.form(written), Key: e.key}
+	v.Was, v.Digest = live.RuleText(now), r.links.Serving().Digest // of theirs
 	v.Status, v.Title = http.StatusConflict, "The link has changed meanwhile"
 	v.Error = "The link " + e.key + " has changed since this form was opened. Nothing is saved."
 	if e.isFrom && e.from == nil ||
 		cmp.Or(r.PostForm.Get(fieldWas), r.PostForm.Get(fieldDigest)) == "" {
-		v.Title = "The key is taken"
+		v.Title, v.IsTaken = "The key is taken", true
 		v.Error = "There is a link with the key " + e.key + " already. Nothing is saved."
 	}
 	if e.rule != nil {

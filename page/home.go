@@ -63,11 +63,11 @@ func (r *request) home() view {
 	v := home{layout: r.layout(), State: r.links.Status()}
 	v.IsFinding = true
 	v.Title, v.Removed = "Links", r.URL.Query().Get("removed")
-	v.EditedSource = r.links.EditedSource()
-	ruleset := r.links.Serving().Ruleset
-	if _, isThere := servingRule(ruleset, v.Removed); isThere {
+	if r.noticeOf("removed", v.Removed) == "" {
 		v.Removed = ""
 	}
+	v.EditedSource = r.links.EditedSource()
+	ruleset := r.links.Serving().Ruleset
 	for _, c := range r.links.Changed(mostOnHome) {
 		if found, ok := servingRule(ruleset, c.Key); ok {
 			v.Changed = append(v.Changed, changedLink{*ruleOf(found), c.Time, string(c.Kind)})

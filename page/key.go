@@ -63,7 +63,7 @@ func (r *request) keyPage(key string) view {
 	v := keyPage{layout: r.layout(), Digest: serving.Digest}
 	v.Title = found.Key
 	v.WhyNot = r.whyNotWritable()
-	v.Notice = noticeOf(r.URL.Query().Get("done"))
+	v.Notice = r.noticeOf(r.URL.Query().Get("done"), found.Key)
 	if resolver.IsTemplate(found.Key) {
 		v.Rule, v.Chain = r.locatedChain(serving, found)
 	} else {
@@ -72,7 +72,7 @@ func (r *request) keyPage(key string) view {
 		outcome := show.Explain(serving.Listed(), show.Ask(v.ShortURL, r.origin()))
 		r.links.Locate(r.Context(), serving, append(outcome.Rules(), &found)...)
 		v.Outcome, v.Rule = &outcome, ruleOf(found)
-		v.addLeads(r)
+		v.Leads, v.MoreLeads = r.firstLeads(outcome.Destination, found.Key, mostLeads)
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), hitsTime)
 	defer cancel()
@@ -106,31 +106,31 @@ func (r *request) locatedChain(serving *live.Loaded, first resolver.Rule) (*rule
 	return ruleOf(first), met
 }
 
-// addLeads adds the other ways to the destination of a key.
-func (v *keyPage) addLeads(r *request) {
-	if v.Outcome.Destination == "" {
-		return
+// firstLeads returns the first ways to a URL, other than by a key, and whether there are more.
+func (r *request) firstLeads(target, key string, most int) (first []show.Lead, hasMore bool) {
+	if target == "" {
+		return nil, false
 	}
 	select {
 	case r.page.leads <- struct{}{}:
 		defer func() { <-r.page.leads }()
 	default:
-		v.MoreLeads = true // a search lists them
-		return
+		return nil, true // a search lists them
 	}
-	leads, err := r.leadsTo(v.Outcome.Destination)
+	leads, err := r.leadsTo(target)
 	if err != nil {
-		return // there are none
+		return nil, false // there are none
 	}
 	for lead := range leads.All {
-		if lead.Key == v.Rule.Key {
+		if lead.Key == key {
 			continue
 		}
-		if v.MoreLeads = len(v.Leads) == mostLeads; v.MoreLeads {
-			break
+		if len(first) == most {
+			return first, true
 		}
-		v.Leads = append(v.Leads, lead)
+		first = append(first, lead)
 	}
+	return first, false
 }
 
 // noSuchKey is the page of a key without a rule.
@@ -141,10 +141,27 @@ func (r *request) noSuchKey(key string) view {
 	return v
 }
 
-// noticeOf returns the result of an edit after which a browser was redirected.
-func noticeOf(done string) string {
-	return map[string]string{"saved": "Saved.", "made": "The link now exists."}[done]
+// noticeOf returns the result of an edit of a key after which a browser was redirected, or "" where
+// there was no such edit a moment ago: anybody can make a link that says so.
+func (r *request) noticeOf(done, key string) string {
+	var kind resolver.ChangeKind
+	var notice string
+	switch done {
+	case "made":
+		kind, notice = resolver.ChangeAdded, "The link now exists."
+	case "saved":
+		kind, notice = resolver.ChangeEdited, "Saved."
+	case "removed":
+		kind, notice = resolver.ChangeRemoved, "The link is deleted."
+	}
+	if !r.links.ChangedSince(key, kind, time.Now().Add(-noticeTime)) {
+		return ""
+	}
+	return notice
 }
+
+// noticeTime is how long after an edit a page can tell of it.
+const noticeTime = time.Minute
 
 // whyNotWritable says why the user cannot edit; "" if the user can.
 func (r *request) whyNotWritable() string {

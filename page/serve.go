@@ -1,11 +1,11 @@
 package page
 
 import (
-	"fmt"
-	"mime"
+	"cmp"
 	"net/http"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/internal/client"
 	"github.com/caddy-shortlink/shortlink/internal/live"
 )
 
@@ -86,30 +86,17 @@ func (r *request) post(h http.Header) view {
 		return failure(r.layout(), http.StatusMethodNotAllowed,
 			"Edits are sent to key/KEY, or to new with a field key.")
 	}
-	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != formType {
-		return failure(r.layout(), http.StatusUnsupportedMediaType,
-			"An edit is a form; send it with Content-Type: "+formType+".")
-	}
-	r.Body = http.MaxBytesReader(nil, r.Body, mostForm)
-	if err := r.ParseForm(); err != nil {
-		return failure(r.layout(), http.StatusBadRequest,
-			fmt.Sprintf("The form cannot be read, and nothing has changed: %v.", err))
+	if err := r.readFields(); err != nil {
+		return failure(r.layout(), client.StatusOf(err), "Nothing has changed: "+err.Error()+".")
 	}
 	if !isKey {
-		key = strings.TrimSpace(strings.TrimPrefix(r.PostForm.Get("key"), "/"))
+		key = cmp.Or(keyIn(r.PostForm), r.randomKey())
 	}
-	if why := r.page.whyNoEdits(r.user); why != "" {
+	if why := r.page.whyNoEdits(r.user); why != "" && r.PostForm.Get(fieldAction) != actionCheck {
 		return r.lineToCommit(key, why)
 	}
 	return r.edit(key)
 }
-
-// formType is the content type of a form.
-const formType = "application/x-www-form-urlencoded"
-
-// mostForm is the maximum size of a form. A key, a destination and the previous rule have up to
-// 65,535 bytes each, and three times as many when a form encodes them.
-const mostForm = 1 << 20
 
 // whyNoEdits says why a user may not edit.
 func (p *Page) whyNoEdits(user string) string {
