@@ -61,8 +61,7 @@ function live(form, delay, part, makeRequest, tell) {
 	let waiting, asked;
 	const stop = () => { clearTimeout(waiting); asked?.abort(); };
 	const ask = async () => {
-		const { signal } = asked = new AbortController();
-		const { url, ...request } = makeRequest();
+		const { signal } = asked = new AbortController(), { url, ...request } = makeRequest();
 		try {
 			const answer = await fetch(url, { headers: { Accept: "text/html" }, signal, ...request });
 			const page = new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -89,11 +88,10 @@ live(search, 150, "main", () => {
 });
 
 const edited = document.querySelector("#facts")?.closest("form");
-live(edited, 400, "#facts", () => {
-	const body = new URLSearchParams(new FormData(edited));
-	body.set("action", "check");
-	return { url: edited.getAttribute("action"), method: "POST", body };
-}, (facts) => facts.querySelector("dd").textContent);
+live(edited, 400, "#facts", () => ({
+	url: edited.getAttribute("action"), method: "POST",
+	body: new URLSearchParams([...new FormData(edited), ["action", "check"]]),
+}), (facts) => facts.querySelector("dd").textContent);
 
 function showAll() {
 	showTimes(document.querySelector("main"));
