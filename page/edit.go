@@ -101,27 +101,6 @@ func (v editForm) text(w io.Writer) {
 	v.facts.text(w)
 }
 
-// Statuses are the statuses of rules.
-func (editForm) Statuses() []statusChoice {
-	return []statusChoice{
-		{0, "default of the handler"},
-		{301, "301, permanent"},
-		{302, "302, temporary"},
-		{303, "303, see other"},
-		{307, "307, temporary, keeps the method"},
-		{308, "308, permanent, keeps the method"},
-	}
-}
-
-// statusChoice is a status to choose.
-type statusChoice struct {
-	Code int
-	Text string
-}
-
-// Queries are the query modes of rules.
-func (editForm) Queries() []string { return resolver.QueryModeNames() }
-
 // ruleOfForm returns the rule in a form.
 func ruleOfForm(form url.Values, key string) (resolver.Rule, error) {
 	out := resolver.Rule{

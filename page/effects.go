@@ -104,12 +104,9 @@ func (v effectsView) Heading() string {
 	return "This changes no other link"
 }
 
-// alsoChanged says how many other links an edit changes, "" for none.
+// alsoChanged says how many other links an edit changes.
 func alsoChanged(others int) string {
-	switch others {
-	case 0:
-		return ""
-	case 1:
+	if others == 1 {
 		return "This also changes 1 other link"
 	}
 	return fmt.Sprintf("This also changes %s other links", number(uint64(others)))

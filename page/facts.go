@@ -3,7 +3,6 @@ package page
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/live"
@@ -22,8 +21,8 @@ type facts struct {
 	Leads     []show.Lead `json:"leads,omitempty"`
 	MoreLeads bool        `json:"more_leads,omitempty"`
 	Warnings  []remark    `json:"warnings,omitempty"`
-	// Also says what changes besides the link.
-	Also string `json:"-"`
+	// Also is how many other links a check has found to change.
+	Also int `json:"also_changes,omitempty"`
 }
 
 // remark is a warning as a form shows it.
@@ -42,9 +41,6 @@ func remarksOf(warnings []lint.Warning) (all []remark) {
 	return all
 }
 
-// fewLeads is how many links a form names that lead to its destination.
-const fewLeads = 5
-
 // factsOf returns the facts of a link that is in a form.
 func (r *request) factsOf(written rule, isNew bool) (f facts) {
 	if written.Key != "" && !resolver.IsTemplate(written.Key) {
@@ -55,11 +51,10 @@ func (r *request) factsOf(written rule, isNew bool) (f facts) {
 		f.Taken = ruleOf(found)
 	}
 	target := written.To
-	if strings.HasPrefix(target, "/") { // what else leads to where it leads in the end
-		outcome := show.OutcomeOf(serving.Ruleset, show.Ask(target, r.origin()))
-		target = outcome.Destination
+	if strings.HasPrefix(target, "/") { // then to where that leads
+		target = show.OutcomeOf(serving.Ruleset, show.Ask(target, r.origin())).Destination
 	}
-	f.Leads, f.MoreLeads = r.firstLeads(target, written.Key, fewLeads)
+	f.Leads, f.MoreLeads = r.firstLeads(target, written.Key, 5)
 	return f
 }
 
@@ -75,25 +70,23 @@ func (f facts) text(w io.Writer) {
 	for _, told := range f.Warnings {
 		fmt.Fprintf(w, "%s: %s\n", told.Kind, told.Message)
 	}
-	if f.Also != "" {
-		fmt.Fprintln(w, f.Also)
+	if f.Also > 0 {
+		fmt.Fprintln(w, alsoChanged(f.Also))
 	}
 }
 
 // check returns the form with what would come of an edit; err says what is wrong with it.
 func (r *request) check(written resolver.Rule, e *formEdit, edit *live.Edit, err error) view {
-	shown := written
-	shown.Key = keyIn(r.PostForm)
-	if r.rest != "new" {
-		shown.Key = written.Key
+	if r.rest == "new" {
+		written.Key = keyIn(r.PostForm) // which may be empty
 	}
-	v := r.form(shown)
+	v := r.form(written)
 	e.advice = r.advice(e)
 	v.Warnings = remarksOf(e.advice)
 	if err == nil && v.WhyNot == "" && v.Taken == nil {
 		var effects *live.Effects
 		if effects, err = r.links.Preview(r.Context(), edit); err == nil {
-			v.Warnings, v.Also = remarksOf(e.warnings(effects)), alsoChanged(effects.Count)
+			v.Warnings, v.Also = remarksOf(e.warnings(effects)), effects.Count
 		}
 	}
 	if err != nil && written.Value != "" { // else it is still to be written
@@ -102,39 +95,38 @@ func (r *request) check(written resolver.Rule, e *formEdit, edit *live.Edit, err
 	return v
 }
 
-// What the page warns of, beyond what concerns the rules together.
-const (
-	warnNear   lint.Kind = "nearly taken"
-	warnItself lint.Kind = "leads to itself"
-)
-
-// advice returns what there is to say about the rule of an edit by itself. Its errors refuse it.
+// advice returns what there is to say about the rule of an edit by itself, besides the warnings of
+// the ruleset with it.
 func (r *request) advice(e *formEdit) (all []lint.Warning) {
 	if e.rule == nil {
 		return nil
 	}
-	warn := func(kind lint.Kind, message string) {
-		all = append(all, lint.Warning{Kind: kind, Key: e.key, Message: message})
-	}
-	serving := r.links.Serving()
-	options := serving.Ruleset.Options()
-	alone, err := resolver.Compile([]resolver.Rule{*e.rule}, options)
+	ruleset := r.links.Serving().Ruleset
+	alone, err := resolver.Compile([]resolver.Rule{*e.rule}, ruleset.Options())
 	if err != nil {
-		return nil
+		return nil // it will be refused
 	}
 	lint.Check(alone, new(lint.List), r.hosts(), func(f lint.Finding) {
 		if f.Severity != lint.SeverityNote {
 			all = append(all, f.Warning)
 		}
 	})
-	isPass := e.rule.Value == resolver.PassValue || resolver.IsTemplate(e.key)
-	if !isPass && leadsToItself(alone, r.shortURL(e.key)) {
-		warn(warnItself, "the destination is the link's own short URL, so whoever follows it comes "+
-			"to no page; write where it is meant to lead")
+	warn := func(kind lint.Kind, message string) {
+		all = append(all, lint.Warning{Kind: kind, Key: e.key, Message: message})
 	}
-	if other := r.nearlyTaken(e); other != "" {
-		warn(warnNear, "there is a link "+other+" already, and the two are easily mistaken for each "+
-			"other; write another key, or change that link")
+	if resolver.IsTemplate(e.key) {
+		return all
+	}
+	if e.rule.Value != resolver.PassValue && leadsToItself(alone, r.shortURL(e.key)) {
+		warn("leads to itself", "the destination is the link's own short URL, so whoever follows it "+
+			"comes to no page; write where it is meant to lead")
+	}
+	if _, isThere := servingRule(ruleset, e.key); isThere {
+		return all
+	}
+	if other := r.nearlyTaken(e.key); other != "" {
+		warn("nearly taken", "there is a link "+other+" already, and the two are easily mistaken for "+
+			"each other; write another key, or change that link")
 	}
 	return all
 }
@@ -150,32 +142,23 @@ func leadsToItself(ruleset *resolver.Ruleset, url string) bool {
 // mostSearched is how many keys are looked at one by one.
 const mostSearched = 10_000
 
-// nearlyTaken returns the key of another link that is nearly the one of a new link, or "". An index
-// of many keys is made when it is first needed, and finds nothing until then.
-func (r *request) nearlyTaken(e *formEdit) string {
-	if e.from != nil || resolver.IsTemplate(e.key) {
-		return ""
-	}
+// nearlyTaken returns a key that is the same as another one, or one letter away, to people, or "".
+// An index of many keys is made when it is first needed, and finds nothing until then.
+func (r *request) nearlyTaken(key string) (other string) {
 	suggest := r.links.Suggest
 	if listed := r.links.Serving().Listed(); listed.Len() <= mostSearched {
 		suggest = listed.Suggest
 	}
-	others := suggest("/"+e.key, mostSuggested)
-	i := slices.IndexFunc(others, func(other resolver.Rule) bool {
-		return nearlySame(plainKey(e.key), plainKey(other.Key))
-	})
-	if i < 0 {
-		return ""
+	slips := near.NewSlips()
+	slips.Add(plainKey(key))
+	for _, found := range suggest("/"+key, mostSuggested) {
+		isNear := plainKey(found.Key) == plainKey(key)
+		slips.Find(plainKey(found.Key), func(int) { isNear = true })
+		if isNear {
+			return found.Key
+		}
 	}
-	return others[i].Key
-}
-
-// nearlySame reports whether two texts are equal, or differ in a letter of a word.
-func nearlySame(a, b string) bool {
-	slips, isNear := near.NewSlips(), a == b
-	slips.Add(a)
-	slips.Find(b, func(int) { isNear = true })
-	return isNear
+	return ""
 }
 
 // plainKey returns a key as people remember it: without case, hyphens and underscores.

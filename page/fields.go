@@ -3,7 +3,6 @@ package page
 import (
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -57,21 +56,20 @@ func (r *request) readFields() (err error) {
 
 // fieldsOfJSON reads a JSON object as the fields of a form; null is an empty one.
 func fieldsOfJSON(body io.Reader) (url.Values, error) {
-	var object map[string]any
-	decoder := json.NewDecoder(body)
-	decoder.UseNumber()
-	if err := decoder.Decode(&object); err != nil {
-		return nil, fmt.Errorf("the content is no JSON object: %w", err)
+	content, err := io.ReadAll(body)
+	if err != nil {
+		return nil, err
 	}
-	if _, err := decoder.Token(); err != io.EOF {
-		return nil, errors.New("something follows the JSON object; send one object only")
+	var object map[string]any
+	if err := json.Unmarshal(content, &object); err != nil {
+		return nil, fmt.Errorf("the content is no JSON object: %w", err)
 	}
 	fields := url.Values{}
 	for name, value := range object {
 		switch value.(type) {
 		case nil:
 			fields.Set(name, "")
-		case string, bool, json.Number:
+		case string, bool, float64:
 			fields.Set(name, fmt.Sprint(value))
 		default:
 			return nil, fmt.Errorf("the field %q takes a string, a number, true or false", name)
@@ -83,14 +81,13 @@ func fieldsOfJSON(body io.Reader) (url.Values, error) {
 // randomKey returns a key that no link has. Its letters make no word, as there is no vowel.
 func (r *request) randomKey() string {
 	const letters, length, tries = "bcdfghjklmnpqrstvwxz", 5, 100
-	ruleset := r.links.Serving().Ruleset
 	for n := 0; ; n++ {
 		key := make([]byte, length+n/tries) // longer where most are taken
 		_, _ = rand.Read(key)               // it never fails
 		for i, b := range key {
 			key[i] = letters[int(b)%len(letters)]
 		}
-		if _, isTaken := servingRule(ruleset, string(key)); !isTaken {
+		if _, isTaken := servingRule(r.links.Serving().Ruleset, string(key)); !isTaken {
 			return string(key)
 		}
 	}

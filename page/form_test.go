@@ -201,7 +201,7 @@ func TestFieldsThatAreNoneOfAnEditAreRefused(t *testing.T) {
 		`{"key": "x", "to": ["https://x.test"]}`:      "takes a string",
 		`["x"]`:                                       "no JSON object",
 		`{"key": "x", "to": "https://x.test"`:         "no JSON object",
-		`{"key": "x", "to": "https://x.test"} {}`:     "something follows",
+		`{"key": "x", "to": "https://x.test"} {}`:     "no JSON object",
 		`{"key": "x", "to": "https://x.test"}` + "\n": "",
 	} {
 		got := postAs(t, s, "/.links/new", "application/json; charset=utf-8", content)

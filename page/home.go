@@ -62,9 +62,9 @@ func dayCounts(days []hits.Day) (all []day) {
 func (r *request) home() view {
 	v := home{layout: r.layout(), State: r.links.Status()}
 	v.IsFinding = true
-	v.Title, v.Removed = "Links", r.URL.Query().Get("removed")
-	if r.noticeOf("removed", v.Removed) == "" {
-		v.Removed = ""
+	v.Title = "Links"
+	if key := r.URL.Query().Get("removed"); r.hasHappened("removed", key) {
+		v.Removed = key
 	}
 	v.EditedSource = r.links.EditedSource()
 	ruleset := r.links.Serving().Ruleset

@@ -63,7 +63,9 @@ func (r *request) keyPage(key string) view {
 	v := keyPage{layout: r.layout(), Digest: serving.Digest}
 	v.Title = found.Key
 	v.WhyNot = r.whyNotWritable()
-	v.Notice = r.noticeOf(r.URL.Query().Get("done"), found.Key)
+	if done := r.URL.Query().Get("done"); r.hasHappened(done, found.Key) {
+		v.Notice = noticeOf(done)
+	}
 	if resolver.IsTemplate(found.Key) {
 		v.Rule, v.Chain = r.locatedChain(serving, found)
 	} else {
@@ -141,27 +143,18 @@ func (r *request) noSuchKey(key string) view {
 	return v
 }
 
-// noticeOf returns the result of an edit of a key after which a browser was redirected, or "" where
-// there was no such edit a moment ago: anybody can make a link that says so.
-func (r *request) noticeOf(done, key string) string {
-	var kind resolver.ChangeKind
-	var notice string
-	switch done {
-	case "made":
-		kind, notice = resolver.ChangeAdded, "The link now exists."
-	case "saved":
-		kind, notice = resolver.ChangeEdited, "Saved."
-	case "removed":
-		kind, notice = resolver.ChangeRemoved, "The link is deleted."
-	}
-	if !r.links.ChangedSince(key, kind, time.Now().Add(-noticeTime)) {
-		return ""
-	}
-	return notice
+// noticeOf returns the result of an edit after which a browser was redirected.
+func noticeOf(done string) string {
+	return map[string]string{"saved": "Saved.", "made": "The link now exists."}[done]
 }
 
-// noticeTime is how long after an edit a page can tell of it.
-const noticeTime = time.Minute
+// hasHappened reports whether an edit was made a moment ago that a URL tells of: anybody can make a
+// link to a page that says so.
+func (r *request) hasHappened(done, key string) bool {
+	kind := map[string]resolver.ChangeKind{"saved": resolver.ChangeEdited,
+		"made": resolver.ChangeAdded, "removed": resolver.ChangeRemoved}[done]
+	return r.links.ChangedSince(key, kind, time.Now().Add(-time.Minute))
+}
 
 // whyNotWritable says why the user cannot edit; "" if the user can.
 func (r *request) whyNotWritable() string {
