@@ -32,8 +32,6 @@ type conflictView struct {
 	Key    string `json:"key"`
 	Mine   *rule  `json:"mine,omitempty"` // nil to remove it
 	Theirs *rule  `json:"theirs,omitempty"`
-	// IsTaken says that the link was to be a new one.
-	IsTaken bool `json:"-"`
 }
 
 func (r *request) conflict(written resolver.Rule, e *formEdit, now *resolver.Rule) view {
@@ -43,7 +41,7 @@ func (r *request) conflict(written resolver.Rule, e *formEdit, now *resolver.Rul
 	v.Error = "The link " + e.key + " has changed since this form was opened. Nothing is saved."
 	if e.isFrom && e.from == nil ||
 		cmp.Or(r.PostForm.Get(fieldWas), r.PostForm.Get(fieldDigest)) == "" {
-		v.Title, v.IsTaken = "The key is taken", true
+		v.Title = "The key is taken"
 		v.Error = "There is a link with the key " + e.key + " already. Nothing is saved."
 	}
 	if e.rule != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
 	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
@@ -66,20 +67,18 @@ type effectsView struct {
 }
 
 // effects returns the view of an edit's effects.
-func (r *request) effects(
-	written resolver.Rule, e *formEdit, effects *live.Effects,
-) effectsView {
-	v := effectsView{editForm: r.form(written), IsRemove: e.rule == nil, Count: effects.Count,
-		Confirm: fingerprint(effects)}
-	v.Digest, v.Warnings = r.links.Serving().Digest, remarksOf(effects.Warnings)
+func (r *request) effects(written resolver.Rule, e *formEdit, f *live.Effects) effectsView {
+	v := effectsView{editForm: r.form(written), IsRemove: e.rule == nil, Count: f.Count,
+		Confirm: fingerprint(f)}
+	v.Digest, v.Warnings = r.links.Serving().Digest, remarksOf(f.Warnings)
 	if e.from != nil {
 		v.Was = live.RuleText(e.from)
 	}
-	for _, other := range effects.Others {
+	for _, other := range f.Others {
 		v.Others = append(v.Others, show.ChangeOf(other))
 		v.OtherLines = append(v.OtherLines, show.LinesOf(other)...)
 	}
-	for _, own := range effects.Own {
+	for _, own := range f.Own {
 		v.Own = append(v.Own, show.LinesOf(own)...)
 	}
 	for _, told := range v.Warnings {
@@ -95,21 +94,13 @@ func (r *request) effects(
 func (v effectsView) Heading() string {
 	switch {
 	case v.Count > 0:
-		return alsoChanged(v.Count)
+		return "This also changes " + printable.Count(v.Count, "other link")
 	case v.Hides != nil:
 		return "This would hide the links page"
 	case v.Warnings != nil:
 		return "Is this what you mean?"
 	}
 	return "This changes no other link"
-}
-
-// alsoChanged says how many other links an edit changes.
-func alsoChanged(others int) string {
-	if others == 1 {
-		return "This also changes 1 other link"
-	}
-	return fmt.Sprintf("This also changes %s other links", number(uint64(others)))
 }
 
 // Unnamed is how many of these links are not listed.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/near"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
@@ -21,8 +22,6 @@ type facts struct {
 	Leads     []show.Lead `json:"leads,omitempty"`
 	MoreLeads bool        `json:"more_leads,omitempty"`
 	Warnings  []remark    `json:"warnings,omitempty"`
-	// Also is how many other links a check has found to change.
-	Also int `json:"also_changes,omitempty"`
 }
 
 // remark is a warning as a form shows it.
@@ -70,9 +69,6 @@ func (f facts) text(w io.Writer) {
 	for _, told := range f.Warnings {
 		fmt.Fprintf(w, "%s: %s\n", told.Kind, told.Message)
 	}
-	if f.Also > 0 {
-		fmt.Fprintln(w, alsoChanged(f.Also))
-	}
 }
 
 // check returns the form with what would come of an edit; err says what is wrong with it.
@@ -86,7 +82,11 @@ func (r *request) check(written resolver.Rule, e *formEdit, edit *live.Edit, err
 	if err == nil && v.WhyNot == "" && v.Taken == nil {
 		var effects *live.Effects
 		if effects, err = r.links.Preview(r.Context(), edit); err == nil {
-			v.Warnings, v.Also = remarksOf(e.warnings(effects)), effects.Count
+			v.Warnings = remarksOf(e.warnings(effects))
+			if n := effects.Count; n > 0 {
+				v.Warnings = append(v.Warnings, remark{Kind: "other links", Message: "this also changes " +
+					printable.Count(n, "other link") + ", which are shown before it is saved"})
+			}
 		}
 	}
 	if err != nil && written.Value != "" { // else it is still to be written

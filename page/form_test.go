@@ -49,7 +49,7 @@ func TestACheckShowsWhatComesOfAFormAndSavesNothing(t *testing.T) {
 	}
 	s.Post(t, "/.links/key/docs", "to=https://x.test&action=check&was="+
 		url.QueryEscape(`"https://docs.example/handbook?lang=en#top"`), testcaddy.AsHTML).
-		Wants(t, 200, "This also changes 1 other link", `value="https://x.test"`)
+		Wants(t, 200, "this also changes 1 other link", `value="https://x.test"`)
 	s.Post(t, "/.links/new", "key=docs&to=/d"+check, testcaddy.AsJSON).
 		Wants(t, 200, `"taken":{"key":"docs"`, `"short_url":"http://go.example/docs"`, `"leads":[`)
 	if testcaddy.ReadFile(t, file) != before {
@@ -211,6 +211,9 @@ func TestFieldsThatAreNoneOfAnEditAreRefused(t *testing.T) {
 		}
 		got.Wants(t, 400, want)
 	}
+	s.Post(t, "/.links/key/docs", "key=other&to=https://x.test&digest="+digestOnPage(t, s)).
+		Wants(t, 400, "its field key is other")
+	s.Post(t, "/.links/new", "action=remove").Wants(t, 404)
 	if got := testcaddy.ReadFile(t, file); strings.Count(got, "x.test") > 1 || got == before {
 		t.Errorf("the file holds\n%s", got)
 	}

@@ -36,7 +36,7 @@ type keyPage struct {
 	QR    *qrCode `json:"-"`
 	// WhyNot says why the rule cannot be edited here, or is empty.
 	WhyNot string `json:"-"`
-	Notice string `json:"-"` // what an edit has come to
+	Notice string `json:"-"` // made or saved, a moment ago
 }
 
 // keyHits are how often a link was used, and when last.
@@ -64,7 +64,7 @@ func (r *request) keyPage(key string) view {
 	v.Title = found.Key
 	v.WhyNot = r.whyNotWritable()
 	if done := r.URL.Query().Get("done"); r.hasHappened(done, found.Key) {
-		v.Notice = noticeOf(done)
+		v.Notice = done
 	}
 	if resolver.IsTemplate(found.Key) {
 		v.Rule, v.Chain = r.locatedChain(serving, found)
@@ -141,11 +141,6 @@ func (r *request) noSuchKey(key string) view {
 	v.Status, v.Title = http.StatusNotFound, "No such link"
 	v.addSuggestions(r.links, "/"+key, "")
 	return v
-}
-
-// noticeOf returns the result of an edit after which a browser was redirected.
-func noticeOf(done string) string {
-	return map[string]string{"saved": "Saved.", "made": "The link now exists."}[done]
 }
 
 // hasHappened reports whether an edit was made a moment ago that a URL tells of: anybody can make a

@@ -1,12 +1,12 @@
 package page
 
 import (
-	"cmp"
 	"net/http"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
 	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 // request is a request for the page, with what was looked up for it.
@@ -89,10 +89,18 @@ func (r *request) post(h http.Header) view {
 	if err := r.readFields(); err != nil {
 		return failure(r.layout(), client.StatusOf(err), "Nothing has changed: "+err.Error()+".")
 	}
-	if !isKey {
-		key = cmp.Or(keyIn(r.PostForm), r.randomKey())
+	action, typed := r.PostForm.Get(fieldAction), keyIn(r.PostForm)
+	switch {
+	case isKey && typed != "" && resolver.CanonicalKey(typed, true) !=
+		resolver.CanonicalKey(key, true):
+		return failure(r.layout(), http.StatusBadRequest,
+			"The edit is of the key "+key+", but its field key is "+typed+"; leave the field out.")
+	case !isKey && typed == "" && action != actionRemove:
+		key = r.randomKey()
+	case !isKey:
+		key = typed
 	}
-	if why := r.page.whyNoEdits(r.user); why != "" && r.PostForm.Get(fieldAction) != actionCheck {
+	if why := r.page.whyNoEdits(r.user); why != "" && action != actionCheck {
 		return r.lineToCommit(key, why)
 	}
 	return r.edit(key)
