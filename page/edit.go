@@ -33,7 +33,10 @@ type editForm struct {
 	// Rule is the content of the fields.
 	Rule rule `json:"rule"`
 	// IsNew says that the link does not exist yet.
-	IsNew  bool   `json:"new,omitempty"`
+	IsNew bool `json:"new,omitempty"`
+	// IsChecked says that the user has just looked at what comes of it.
+	IsChecked bool `json:"-"`
+
 	Was    string `json:"was"`
 	Digest string `json:"digest"`
 	// Error says why the edit was refused, or is empty.

@@ -77,7 +77,7 @@ func (r *request) check(written resolver.Rule, e *formEdit, edit *live.Edit, err
 		written.Key = keyIn(r.PostForm) // which may be empty
 	}
 	v := r.form(written)
-	e.advice = r.advice(e)
+	e.advice, v.IsChecked = r.advice(e), true
 	v.Warnings = remarksOf(e.advice)
 	if err == nil && v.WhyNot == "" && v.Taken == nil {
 		var effects *live.Effects

@@ -24,7 +24,7 @@ func TestTheExamplesOfQueryModesAreWhatRequestsGet(t *testing.T) {
 	s, _ := servePage(t, string(content), "")
 	form := s.Get(t, "/.links/new", testcaddy.AsAnn, testcaddy.AsHTML).Body
 	for mode := range rules {
-		got := s.Get(t, "/"+mode+"?lang=de&q=a%7Eb").Header.Get("Location")
+		got := s.Get(t, "/"+mode+"?lang=de&full").Header.Get("Location")
 		if want := "<dt>" + mode + "</dt><dd><code>" + html.EscapeString(got) + "<"; !strings.Contains(form, want) {
 			t.Errorf("the form lacks %s", want)
 		}
@@ -111,7 +111,7 @@ func TestWhatThereIsToSayOfARuleIsConfirmedOnce(t *testing.T) {
 			before := testcaddy.ReadFile(t, file)
 			told := s.Post(t, "/.links/new", form, testcaddy.AsHTML)
 			told.Body = html.UnescapeString(told.Body)
-			told.Wants(t, 428, want, "Nothing is saved yet")
+			told.Wants(t, 428, want, "Nothing is saved yet", "Short URL")
 			if testcaddy.ReadFile(t, file) != before {
 				t.Error("it is saved at once")
 			}
