@@ -171,6 +171,7 @@ func (r *request) edit(key string) view {
 	if err == nil {
 		err = r.setFrom(e)
 	}
+	e.advice = r.advice(e)
 	edit := &live.Edit{
 		Changes: []live.Change{{Key: key, Rule: e.rule, If: func(now *resolver.Rule) error {
 			return cmp.Or(conditions.OfRule(key)(now), e.check(now))
@@ -186,7 +187,6 @@ func (r *request) edit(key string) view {
 	case e.rule != nil && sameContent(e.rule, e.from):
 		return r.saved(e, e.from) // there is nothing to write
 	}
-	e.advice = r.advice(e)
 	was, err := r.links.Apply(r.Context(), edit)
 	if err != nil {
 		return r.refused(written, e, err)

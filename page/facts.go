@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/live"
-	"github.com/caddy-shortlink/shortlink/internal/near"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -63,9 +62,6 @@ func (f facts) text(w io.Writer) {
 		fmt.Fprint(w, "the key is taken: ")
 		f.Taken.line(w)
 	}
-	for _, lead := range f.Leads {
-		fmt.Fprintf(w, "%s leads there already\n", lead.Path)
-	}
 	for _, told := range f.Warnings {
 		fmt.Fprintf(w, "%s: %s\n", told.Kind, told.Message)
 	}
@@ -77,8 +73,7 @@ func (r *request) check(written resolver.Rule, e *formEdit, edit *live.Edit, err
 		written.Key = keyIn(r.PostForm) // which may be empty
 	}
 	v := r.form(written)
-	e.advice, v.IsChecked = r.advice(e), true
-	v.Warnings = remarksOf(e.advice)
+	v.IsChecked, v.Warnings = true, remarksOf(e.advice)
 	if err == nil && v.WhyNot == "" && v.Taken == nil {
 		var effects *live.Effects
 		if effects, err = r.links.Preview(r.Context(), edit); err == nil {
@@ -124,7 +119,7 @@ func (r *request) advice(e *formEdit) (all []lint.Warning) {
 	if _, isThere := servingRule(ruleset, e.key); isThere {
 		return all
 	}
-	if other := r.nearlyTaken(e.key); other != "" {
+	if other := r.links.Alike(e.key); other != "" {
 		warn("nearly taken", "there is a link "+other+" already, and the two are easily mistaken for "+
 			"each other; write another key, or change that link")
 	}
@@ -137,31 +132,4 @@ func leadsToItself(ruleset *resolver.Ruleset, url string) bool {
 	_, from, _ := strings.Cut(url, "://")
 	_, to, _ := strings.Cut(result.Destination, "://")
 	return result.Outcome == resolver.Pass || from == to
-}
-
-// mostSearched is how many keys are looked at one by one.
-const mostSearched = 10_000
-
-// nearlyTaken returns a key that is the same as another one, or one letter away, to people, or "".
-// An index of many keys is made when it is first needed, and finds nothing until then.
-func (r *request) nearlyTaken(key string) (other string) {
-	suggest := r.links.Suggest
-	if listed := r.links.Serving().Listed(); listed.Len() <= mostSearched {
-		suggest = listed.Suggest
-	}
-	slips := near.NewSlips()
-	slips.Add(plainKey(key))
-	for _, found := range suggest("/"+key, mostSuggested) {
-		isNear := plainKey(found.Key) == plainKey(key)
-		slips.Find(plainKey(found.Key), func(int) { isNear = true })
-		if isNear {
-			return found.Key
-		}
-	}
-	return ""
-}
-
-// plainKey returns a key as people remember it: without case, hyphens and underscores.
-func plainKey(key string) string {
-	return strings.NewReplacer("-", "", "_", "").Replace(string(near.AppendForm(nil, key)))
 }
