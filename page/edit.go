@@ -61,10 +61,18 @@ func (r *request) form(written resolver.Rule) editForm {
 	v := editForm{layout: r.layout(), Rule: *ruleOf(written), IsNew: r.rest == "new",
 		Was: r.PostForm.Get(fieldWas), WhyNot: r.whyNotWritable(),
 		Digest: cmp.Or(r.PostForm.Get(fieldDigest), r.links.Serving().Digest)}
-	if v.Title = "New link"; !v.IsNew {
-		v.Title = "Change " + v.Rule.Key
-	}
 	v.facts = r.factsOf(v.Rule, v.IsNew)
+	if v.Title = "New link"; v.IsNew {
+		return v
+	}
+	v.Title = "Change " + v.Rule.Key
+	if err := r.links.WhyNotEditable(v.Rule.Key); err != nil && v.WhyNot == "" {
+		v.WhyNot = err.Error()
+	}
+	found, _ := servingRule(r.links.Serving().Ruleset, v.Rule.Key)
+	if at := found.Position.Source; v.WhyNot == "" && at != r.links.EditedSource() {
+		v.Overrides = at
+	}
 	return v
 }
 
@@ -76,12 +84,6 @@ func (r *request) editForm(key string) view {
 	}
 	v := r.form(found)
 	v.Was = live.RuleText(&found)
-	if err := r.links.WhyNotEditable(found.Key); err != nil && v.WhyNot == "" {
-		v.WhyNot = err.Error()
-	}
-	if at := found.Position.Source; v.WhyNot == "" && at != r.links.EditedSource() {
-		v.Overrides = at
-	}
 	return v
 }
 
@@ -137,7 +139,7 @@ func ruleOfForm(form url.Values, key string) (resolver.Rule, error) {
 
 // keyIn returns the key in a form.
 func keyIn(form url.Values) string {
-	return strings.TrimSpace(strings.TrimPrefix(form.Get("key"), "/"))
+	return strings.TrimPrefix(strings.TrimSpace(form.Get("key")), "/")
 }
 
 // isSet reports whether a field of a form says yes.

@@ -126,7 +126,7 @@ func TestANewLinkNeverOverwritesOne(t *testing.T) {
 	s, _ := servePage(t, someRules, "")
 	for _, form := range []string{
 		"key=docs&to=https://x.test&was=", "key=docs&to=https://x.test",
-		"key=/docs&to=https://x.test&was=",
+		"key=/docs&to=https://x.test&was=", "key=+/docs&to=https://x.test&was=",
 		"key=%64ocs&to=https://x.test",
 	} {
 		s.Post(t, "/.links/new", form, testcaddy.AsHTML).Wants(t, 409, "https://docs.example/handbook")
@@ -306,6 +306,8 @@ func TestARuleInAnotherSourceIsChangedByOneBeforeIt(t *testing.T) {
 	s := testcaddy.Serve(t, fmt.Sprintf("shortlink {\nfrom file %s\nfrom file %s\n}\n%s\nshortlink_page", first,
 		second, testcaddy.SignIn))
 	s.Get(t, "/.links/key/docs?edit", testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200,
+		"The rule is in", "b.json")
+	s.Post(t, "/.links/key/docs", "to=https://x.test&action=check", testcaddy.AsHTML).Wants(t, 200,
 		"The rule is in", "b.json")
 	s.Get(t, "/.links/key/docs?delete", testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 409, "cannot be deleted here",
 		"b.json")

@@ -25,7 +25,8 @@ func TestTheExamplesOfQueryModesAreWhatRequestsGet(t *testing.T) {
 	form := s.Get(t, "/.links/new", testcaddy.AsAnn, testcaddy.AsHTML).Body
 	for mode := range rules {
 		got := s.Get(t, "/"+mode+"?lang=de&full").Header.Get("Location")
-		if want := "<dt>" + mode + "</dt><dd><code>" + html.EscapeString(got) + "<"; !strings.Contains(form, want) {
+		want := "<dt>" + mode + "</dt><dd><code>" + html.EscapeString(got) + "<"
+		if !strings.Contains(form, want) {
 			t.Errorf("the form lacks %s", want)
 		}
 	}
@@ -65,7 +66,8 @@ func TestWhoMayNotEditCanCheckAForm(t *testing.T) {
 
 func TestAFormIsFilledInByItsURL(t *testing.T) {
 	s, _ := servePage(t, someRules, "")
-	form := s.FormOf(t, "/.links/new?key=fresh&to=https://x.test&note=why&status=301&query=ignore&exact=1")
+	form := s.FormOf(t,
+		"/.links/new?key=fresh&to=https://x.test&note=why&status=301&query=ignore&exact=1")
 	for name, want := range map[string]string{
 		"key": "fresh", "to": "https://x.test", "note": "why", "status": "301", "query": "ignore",
 		"exact": "true",
@@ -84,7 +86,8 @@ func TestAKeyThatIsLeftEmptyIsFiveRandomLetters(t *testing.T) {
 		got := s.Post(t, "/.links/new", "key=&to=https://x.test", testcaddy.AsJSON)
 		got.Wants(t, 201)
 		testcaddy.Must(t, json.Unmarshal([]byte(got.Body), &made))
-		if keys[made.Key] = true; !regexp.MustCompile(`^[bcdfghj-np-tv-xz]{5}$`).MatchString(made.Key) {
+		keys[made.Key] = true
+		if !regexp.MustCompile(`^[bcdfghj-np-tv-xz]{5}$`).MatchString(made.Key) {
 			t.Errorf("the key is %q", made.Key)
 		}
 		s.Leads(t, "/"+made.Key, "302 https://x.test/")
@@ -102,8 +105,8 @@ func TestWhatThereIsToSayOfARuleIsConfirmedOnce(t *testing.T) {
 		"key=dosc&to=https://x.test":                           "there is a link docs already",
 		"key=DOCS&to=https://x.test":                           "there is a link docs already",
 		"key=secretplans&to=/secret/plam":                      "one letter away",
-		"key=a%E2%80%8Bb&to=https://x.test":                    "the key has the invisible character U+200B",
-		"key=a&to=https://x.test/a%C2%ADb":                     "the destination has the invisible character U+00AD",
+		"key=a%E2%80%8Bb&to=https://x.test":                    "key has the invisible character U+200B",
+		"key=a&to=https://x.test/a%C2%ADb":                     "the invisible character U+00AD",
 		"key=q&to=" + url.QueryEscape("https://x.test/?a=b c"): "a=b",
 	} {
 		t.Run(form, func(t *testing.T) {
@@ -130,7 +133,8 @@ func TestKeysThatDifferOnPurposeAreNotNearlyTaken(t *testing.T) {
 	for _, key := range []string{"roadmap-2027", "hr/handbook", "docs/handbook", "dogs-in-office"} {
 		s.Post(t, "/.links/new", "to=https://x.test&key="+key).Wants(t, 201)
 	}
-	s.Post(t, "/.links/key/docs", "note=new&to=https://x.test&digest="+digestOnPage(t, s)).Wants(t, 200)
+	s.Post(t, "/.links/key/docs", "note=new&to=https://x.test&digest="+digestOnPage(t, s)).
+		Wants(t, 200)
 }
 
 func TestAProgramConfirmsWhatItIsTold(t *testing.T) {
@@ -184,8 +188,8 @@ func TestEditsAreTakenAsJSON(t *testing.T) {
 	}
 	s.Leads(t, "/fresh", "301 https://x.test/")
 	postJSON(t, s, "/.links/key/fresh", map[string]any{"to": "https://y.test"}).Wants(t, 409)
-	postJSON(t, s, "/.links/key/fresh", map[string]any{"to": "https://y.test", "digest": digestOnPage(t, s)}).
-		Wants(t, 200, `"done":"saved"`)
+	changed := map[string]any{"to": "https://y.test", "digest": digestOnPage(t, s)}
+	postJSON(t, s, "/.links/key/fresh", changed).Wants(t, 200, `"done":"saved"`)
 	postJSON(t, s, "/.links/key/fresh", map[string]any{"action": "remove"}).
 		Wants(t, 200, `"done":"removed"`)
 }
@@ -221,7 +225,8 @@ func TestFieldsThatAreNoneOfAnEditAreRefused(t *testing.T) {
 
 func TestAConfirmationIsAFormThatCanBeChanged(t *testing.T) {
 	s, _ := servePage(t, someRules, "")
-	told := s.Post(t, "/.links/new", "key=dosc&to=https://x.test&note=why&query=ignore", testcaddy.AsHTML)
+	told := s.Post(t, "/.links/new", "key=dosc&to=https://x.test&note=why&query=ignore",
+		testcaddy.AsHTML)
 	told.Wants(t, 428, `action="./new"`, `<input class="code" id="key" name="key" value="dosc"`,
 		"Back to the form")
 	fields := testcaddy.FieldsOf(told.Body)
@@ -231,8 +236,9 @@ func TestAConfirmationIsAFormThatCanBeChanged(t *testing.T) {
 	}
 	fields.Set("key", "dosc")
 	fields.Set("action", "check") // as the button Back to the form does
-	s.Post(t, "/.links/new", fields.Encode(), testcaddy.AsHTML).Wants(t, 200, "<h1><bdi>New link</bdi></h1>",
-		`name="key" value="dosc"`, `name="note" value="why"`, "<option selected>ignore</option>")
+	s.Post(t, "/.links/new", fields.Encode(), testcaddy.AsHTML).Wants(t, 200,
+		"<h1><bdi>New link</bdi></h1>", `name="key" value="dosc"`, `name="note" value="why"`,
+		"<option selected>ignore</option>")
 }
 
 func TestWhoMeetsATakenKeyCanChooseAnother(t *testing.T) {
@@ -245,10 +251,12 @@ func TestWhoMeetsATakenKeyCanChooseAnother(t *testing.T) {
 	if got := s.Post(t, "/.links/new", fields.Encode(), testcaddy.AsHTML); got.Status != 303 {
 		t.Errorf("another key is answered with %d: %s", got.Status, got.Body)
 	}
-	button := regexp.MustCompile(`name="was" value="([^"]+)">Save mine over it`).FindStringSubmatch(taken.Body)
+	button := regexp.MustCompile(`name="was" value="([^"]+)">Save mine over it`).
+		FindStringSubmatch(taken.Body)
 	fields.Set("key", "docs")
 	fields.Set("was", html.UnescapeString(button[1]))
-	s.Post(t, "/.links/new", fields.Encode(), testcaddy.AsHTML).Wants(t, 428, "This also changes 1 other link")
+	s.Post(t, "/.links/new", fields.Encode(), testcaddy.AsHTML).
+		Wants(t, 428, "This also changes 1 other link")
 }
 
 func TestNoticesTellOnlyWhatHasHappened(t *testing.T) {
@@ -265,7 +273,8 @@ func TestNoticesTellOnlyWhatHasHappened(t *testing.T) {
 		}
 	}
 	s.Post(t, "/.links/new", "key=fresh&to=https://x.test").Wants(t, 201)
-	if !has("/.links/key/fresh?done=made", "The link now exists") || has("/.links/key/fresh?done=saved", "Saved.") {
+	if !has("/.links/key/fresh?done=made", "The link now exists") ||
+		has("/.links/key/fresh?done=saved", "Saved.") {
 		t.Error("what was made is told as something else")
 	}
 	s.Post(t, "/.links/key/fresh", "action=remove").Wants(t, 200)
