@@ -2,6 +2,7 @@ package resolver
 
 import (
 	"cmp"
+	"sort"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/weburl"
@@ -72,13 +73,10 @@ func (x *templateIndex) beginsAround(node uint32, segment string) bool {
 	}
 	lengths := x.lengths[node]
 	canonical := x.canonicalEnds(lengths, segment)
-	for _, length := range lengths.prefixes {
-		if length <= len(canonical) &&
-			x.child(node, treeSegment{beforeExpression, canonical[:length], ""}) > 0 {
-			return true
-		}
-	}
-	return false
+	beginning := func(i int) string { return x.prefix(&x.nodes[lengths.beginnings[i]]) }
+	// No beginning begins with another, so only the last one that is not greater can match.
+	i := sort.Search(len(lengths.beginnings), func(i int) bool { return beginning(i) > canonical })
+	return i > 0 && strings.HasPrefix(canonical, beginning(i-1))
 }
 
 // search finds the best match of a path.
