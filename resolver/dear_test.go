@@ -225,6 +225,16 @@ func TestALongPathIsRefusedWhereItBeginsAsOneOfManyTemplates(t *testing.T) {
 	}
 }
 
+func TestAPathIsReadFromItsEndForAsManySegmentsAsAKeyMayHave(t *testing.T) {
+	rs := mustCompile(t, keysTo("https://x.example", "{+x}"+manyVariables(63)), Options{})
+	for slashes, want := range map[int]Outcome{62: Pass, 63: Redirect, 64: Redirect, 128: Redirect} {
+		path := strings.Repeat("/a", slashes+1)
+		if got := rs.resultFor(path, "", ""); got.Outcome != want {
+			t.Errorf("%d segments: %q", slashes+1, got.Outcome)
+		}
+	}
+}
+
 func TestASearchThatTakesTooMuchIsAnErrorOfItsRequestAlone(t *testing.T) {
 	rules := numberedChain("v%d/{+x}", "/v%d/{+x}")[:30]
 	rules = append(rules, Rule{Key: "{+x}/b/{y}", Value: "https://x.example/{y}"})
