@@ -27,12 +27,13 @@ func stages() []stage {
 		{"internal rules", scopeChains, (*Compiler).gatherInternalRules},
 		// Chains through bad rules would cause further errors, which no author made.
 		check,
+		// Following chains adds to what they depend on.
+		{"concerns", scopeChains, (*Compiler).beginConcerns},
 		{"chain ends", scopeChains, (*Compiler).findChainEnds},
 		// These chains begin with a template, and lead through rules whose ends are known.
 		{"template chains", scopeChains, (*Compiler).findTemplateFailures},
 		// Records are made of chains that are not too long.
 		check,
-		{"concerns", scopeChains, (*Compiler).findConcerns},
 		// From here on the table has no internal rules, only records.
 		{"records", scopeChains, (*Compiler).storeInternalRules},
 		// Only records tell how much memory chains take.

@@ -359,7 +359,7 @@ func (l *textLengths) add(n *templateNode) {
 	l.most.suffix = max(l.most.suffix, length.suffix)
 }
 
-// sortBeginnings sorts the beginnings of segments with an expression, once all keys are in the tree.
+// sortBeginnings sorts the beginnings of segments with expressions, once all keys are in the tree.
 func (x *templateIndex) sortBeginnings() {
 	for node := range x.nodes {
 		n := &x.nodes[node]
