@@ -47,11 +47,11 @@ func (l *Lines) report(at resolver.Position, key, message string) {
 // comments are lost. The error comes from the reader or the writer.
 func Convert(w io.Writer, to rulefile.Format, in Input, from Format) (Conversion, error) {
 	c := converter{from: from, to: to, checker: resolver.NewRuleChecker()}
-	var inReading error
-	inWriting := Write(w, to, func(yield func(resolver.Rule) bool) {
-		inReading = c.read(in, func(rule resolver.Rule) { yield(rule) })
+	var readErr error
+	writeErr := Write(w, to, func(yield func(resolver.Rule) bool) {
+		readErr = c.read(in, func(rule resolver.Rule) { yield(rule) })
 	})
-	for _, err := range []error{inReading, inWriting} {
+	for _, err := range []error{readErr, writeErr} {
 		listed, is := errors.AsType[rulefile.Errors](err)
 		if err != nil && !is {
 			return c.done, err
@@ -61,7 +61,7 @@ func Convert(w io.Writer, to rulefile.Format, in Input, from Format) (Conversion
 		}
 	}
 	c.count()
-	if from.IsOfNetlify && to != rulefile.Redirects && c.done.Exact+c.done.Approximated.Count > 0 {
+	if from.IsNetlify && to != rulefile.Redirects && c.done.Exact+c.done.Approximated.Count > 0 {
 		c.done.Remarks = append(c.done.Remarks, queriesPass)
 	}
 	return c.done, nil
@@ -169,12 +169,12 @@ func approximation(rule resolver.Rule, from Format, to rulefile.Format) string {
 	switch {
 	case to == Map:
 		return approximationInMap(rule)
-	case from.IsOfNetlify == (to == rulefile.Redirects):
+	case from.IsNetlify == (to == rulefile.Redirects):
 		return ""
-	case from.IsOfNetlify && isGone:
+	case from.IsNetlify && isGone:
 		return "the page of the line is left out; requests are an error with status 410, which " +
 			"handle_errors answers"
-	case from.IsOfNetlify || isGone || rule.Value == resolver.PassValue:
+	case from.IsNetlify || isGone || rule.Value == resolver.PassValue:
 		return ""
 	}
 	var ways []string
@@ -194,7 +194,7 @@ type packedPosition uint64
 
 func (c *converter) packPosition(at resolver.Position) packedPosition {
 	p := packedPosition(at.Line) << 32
-	if c.from.HasSeveral {
+	if c.from.SeveralPerLine {
 		p |= packedPosition(at.Column)
 	}
 	return p

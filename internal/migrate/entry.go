@@ -34,8 +34,8 @@ func (t *Table) HasHost(host string) bool {
 	return err == nil && slices.Contains(t.Reading.Hosts, name)
 }
 
-// OtherHost is the error for an entry whose host is not the site's.
-func OtherHost(host string) error {
+// OtherHostError is the error for an entry whose host is not the site's.
+func OtherHostError(host string) error {
 	return errors.New("a rule has no host; if " + printable.Quote(host) + " is this site's, name it " +
 		"with --line-host, else write the entry into the file of that host's site")
 }
@@ -47,7 +47,7 @@ func (t *Table) WithoutHost(text string) (string, error) {
 	case !isURL:
 		return text, nil
 	case !t.HasHost(host):
-		return "", OtherHost(host)
+		return "", OtherHostError(host)
 	}
 	return path, nil
 }
@@ -86,8 +86,8 @@ func HasQuery(destination string) bool {
 // StatusCodes lists the statuses of rules, for messages.
 const StatusCodes = "301, 302, 303, 307 or 308"
 
-// NoStatus is the error for an entry whose status no rule can have.
-func NoStatus(code int) error {
+// StatusError is the error for an entry whose status no rule can have.
+func StatusError(code int) error {
 	instead := "write " + StatusCodes
 	switch {
 	case code == 410:

@@ -19,7 +19,7 @@ func (t *Table) DecodeJSON(text string) (values Node, err error) {
 	begin := t.Position(1, 1)
 	d, end := json.NewDecoder(strings.NewReader(text)), 0
 	for err == nil {
-		if err = d.Decode(new(unread)); err == nil {
+		if err = d.Decode(new(skippedValue)); err == nil {
 			end = int(d.InputOffset())
 		}
 	}
@@ -40,10 +40,10 @@ func (t *Table) DecodeJSON(text string) (values Node, err error) {
 	return values, ErrorAt(mistake.at, message)
 }
 
-// unread is a value whose text is skipped.
-type unread struct{}
+// skippedValue is a value whose text is skipped.
+type skippedValue struct{}
 
-func (*unread) UnmarshalJSON([]byte) error { return nil }
+func (*skippedValue) UnmarshalJSON([]byte) error { return nil }
 
 // explainJSON describes a syntax error.
 func explainJSON(err error) string {

@@ -130,8 +130,8 @@ func (n *Names) Add(name string) {
 	}
 }
 
-// RemarkPassed adds a remark on the skipped names, if there are any.
-func (t *Table) RemarkPassed(what string, names Names) {
+// RemarkSkipped adds a remark on the skipped names, if there are any.
+func (t *Table) RemarkSkipped(what string, names Names) {
 	if len(names) > 0 {
 		t.Remark("%s passed over: %s", what, QuoteAll(names))
 	}

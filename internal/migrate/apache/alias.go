@@ -24,8 +24,8 @@ type alias struct {
 	isPattern bool
 }
 
-// takeAlias handles a directive of mod_alias.
-func (h *reader) takeAlias(d *directive) {
+// convertAlias handles a directive of mod_alias.
+func (h *reader) convertAlias(d *directive) {
 	words, err := configWords.Split(d.line, d.end)
 	if err != nil {
 		h.Wrong(d.at, "%s", err)
@@ -102,7 +102,7 @@ func answerOf(code int) (answer redirects.Answer, status int, err error) {
 	case code == 410:
 		return redirects.Gone, 0, nil
 	case code != 0 && !resolver.ValidStatus(code):
-		return redirects.Leads, 0, migrate.NoStatus(code)
+		return redirects.Leads, 0, migrate.StatusError(code)
 	}
 	return redirects.Leads, code, nil
 }

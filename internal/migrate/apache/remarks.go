@@ -29,8 +29,8 @@ type remarks struct {
 // mostNamed is the maximum number of lines, or of skipped directives, in a message.
 const mostNamed = 5
 
-// passOver counts a directive that redirects nothing.
-func (s *remarks) passOver(d *directive) {
+// countSkipped counts a directive that redirects nothing.
+func (s *remarks) countSkipped(d *directive) {
 	if !s.protects(d.written) {
 		s.otherCount++
 		s.others.Add(d.written)

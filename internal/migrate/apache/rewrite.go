@@ -29,8 +29,8 @@ type rewriting struct {
 	whyTied error
 }
 
-// takeRewriting handles a line of mod_rewrite other than a rule.
-func (h *reader) takeRewriting(d *directive) {
+// readRewriteDirective handles a line of mod_rewrite other than a rule.
+func (h *reader) readRewriteDirective(d *directive) {
 	words, _ := rewriteWords.Split(d.line, d.end)
 	first := ""
 	if len(words) > 0 {
@@ -51,7 +51,7 @@ func (h *reader) takeRewriting(d *directive) {
 	case d.name == "rewritebase":
 		h.Wrong(d.at, "a RewriteBase begins with \"/\", and is not %s", printable.Quote(first))
 	default: // RewriteOptions, RewriteMap, RewriteLock, RewriteLog
-		h.said.passOver(d)
+		h.said.countSkipped(d)
 	}
 }
 
@@ -61,18 +61,18 @@ var rewriteWords = migrate.Splitter{EndsQuotes: true, Unescape: func(c, _ byte) 
 	return `\` + string(c), strings.IndexByte(migrate.Space, c) >= 0
 }}
 
-// takeRules handles all RewriteRules.
-func (h *reader) takeRules() {
+// convertRules handles all RewriteRules.
+func (h *reader) convertRules() {
 	for i := range h.rewrite.rules {
 		if h.IsGivenUp(h.rewrite.rules[i].at) {
 			return
 		}
-		h.takeRule(&h.rewrite.rules[i])
+		h.convertRule(&h.rewrite.rules[i])
 	}
 }
 
-// takeRule handles a RewriteRule with its conditions.
-func (h *reader) takeRule(d *directive) {
+// convertRule handles a RewriteRule with its conditions.
+func (h *reader) convertRule(d *directive) {
 	rule, err := parseRule(d)
 	tied := h.rewrite.tie(&rule)
 	switch {
@@ -84,10 +84,10 @@ func (h *reader) takeRule(d *directive) {
 			"which the last one counts; remove it")
 		return
 	}
-	rule.settle(h)
+	rule.applyDefaults(h)
 	switch {
 	case rule.passes() && !rule.decides:
-		h.said.passOver(d)
+		h.said.countSkipped(d)
 		return
 	case rule.isFront():
 		h.said.hasFront = true
@@ -101,11 +101,11 @@ func (h *reader) takeRule(d *directive) {
 	}
 	e, inPattern := rule.expression(h.rewrite.base)
 	ways, inConditions := judge(d.conditions, h.Reading.Hosts)
-	leadsHost := h.leadsHost(&rule, e, d.conditions, inConditions)
-	why := cmp.Or(inConditions, tied, rule.noEquivalent(), inPattern)
+	hostError := h.hostError(&rule, e, d.conditions, inConditions)
+	why := cmp.Or(inConditions, tied, rule.refusal(), inPattern)
 	switch {
-	case leadsHost != nil:
-		h.Refuse(rule.at, nil, leadsHost)
+	case hostError != nil:
+		h.Refuse(rule.at, nil, hostError)
 	case why != nil:
 		h.refuseRule(&rule, e, why)
 	case wantsQuery(e):
@@ -178,9 +178,9 @@ func (h *reader) addRule(rule *rewriteRule, e *pathexpr.Expression, ways []strin
 	}
 }
 
-// leadsHost returns an error for a rule that leads one host to another. On a site with both hosts,
+// hostError returns an error for a rule that leads one host to another. On a site with both hosts,
 // the second would redirect to itself.
-func (h *reader) leadsHost(
+func (h *reader) hostError(
 	rule *rewriteRule, e *pathexpr.Expression, conditions []condition, inConditions error,
 ) error {
 	if e == nil || !migrate.IsURL(rule.to) {

@@ -122,8 +122,8 @@ func (r *rewriteRule) setStatus(value string) error {
 	return err
 }
 
-// settle decides what a rule does without a flag: a URL of another host is a redirect.
-func (r *rewriteRule) settle(h *reader) {
+// applyDefaults decides what a rule does without a flag: a URL of another host is a redirect.
+func (r *rewriteRule) applyDefaults(h *reader) {
 	if own := ownHost.FindString(r.to); own != "" {
 		path := r.to[len(own):]
 		if strings.HasPrefix(path, requestPath) {
@@ -159,8 +159,8 @@ var everyPath = regexp.MustCompile(`^(\^?\.?|(\^(/\??)?)?(\.[*+]|\(\.[*+]\))\$?)
 // passes reports whether a rule leaves a request unchanged.
 func (r *rewriteRule) passes() bool { return r.answer == redirects.Passes && r.to == "-" }
 
-// noEquivalent explains why a RewriteRule has no equivalent rule.
-func (r *rewriteRule) noEquivalent() error {
+// refusal explains why a RewriteRule has no equivalent rule.
+func (r *rewriteRule) refusal() error {
 	why := ""
 	switch {
 	case r.unknown != nil:

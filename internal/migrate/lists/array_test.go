@@ -228,7 +228,7 @@ func TestListsThatAreNoneAreRefusedWithTheirPlaces(t *testing.T) {
 	migratetest.CheckAll(t, array, []migratetest.Case{
 		{"nothing", "", rulefile.Reading{}, "", "this is not JSON: it ends too early"},
 		{"a module", "\n/** @type {x} */\nmodule.exports = {}", rulefile.Reading{}, "",
-			"file:1:1: this is a program, and no JSON; of Next.js take the routes-manifest.json"},
+			"file:1:1: this is JavaScript, not JSON; for Next.js convert routes-manifest.json"},
 		{"text", `"a"`, rulefile.Reading{}, "", `file:1:1: redirects are a list of objects`},
 		{"no list", `{"a": {"redirects": 3}}`, rulefile.Reading{},
 			"", "file:1:1: there are no redirects here"},

@@ -136,7 +136,7 @@ func (p *pattern) addGroup(name string) error {
 		}
 		p.write("("+inside+")", group{name: name})
 	case inside != "":
-		return noExpression(inside)
+		return expressionError(inside)
 	default:
 		return p.addSeveral(name, modifier)
 	}
@@ -146,8 +146,8 @@ func (p *pattern) addGroup(name string) error {
 // inParentheses matches an expression in parentheses, which may be nested.
 var inParentheses = regexp.MustCompile(`(?s)^\(((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\))+)\)`)
 
-// noExpression returns the error for an unsupported expression in parentheses.
-func noExpression(inside string) error {
+// expressionError returns the error for an unsupported expression in parentheses.
+func expressionError(inside string) error {
 	return errors.New("a variable takes any segment, and no regular expression such as " +
 		printable.Quote("("+inside+")") + "; " + pathexpr.Remedy)
 }
@@ -238,7 +238,7 @@ func (p *pattern) lines(line redirects.Line, d *destination) ([]redirects.Line, 
 	e, err := pathexpr.Parse("^"+p.expression.String()+"$", options)
 	switch {
 	case err != nil && p.alternatives != "":
-		return nil, noExpression(p.alternatives)
+		return nil, expressionError(p.alternatives)
 	case err != nil:
 		return nil, err
 	}

@@ -46,7 +46,7 @@ func readMap(t *migrate.Table, table migrate.Node) {
 		}
 	}
 	if under.Kind != 0 {
-		t.RemarkPassed("members beside \"redirects\" are", others)
+		t.RemarkSkipped("members beside \"redirects\" are", others)
 		table = under
 	}
 	line, isRedirect := lineOf(table)
@@ -57,7 +57,7 @@ func readMap(t *migrate.Table, table migrate.Node) {
 			}
 			break
 		}
-		found := described(table)
+		found := describeYAML(table)
 		if isRedirect && table.Kind == '{' {
 			found = "one redirect"
 		}
@@ -84,8 +84,8 @@ func lineOf(v migrate.Node) (line string, is bool) {
 	return printable.Quote(from) + ": " + printable.Quote(to), true
 }
 
-// described describes a value in terms of YAML.
-func described(n migrate.Node) string {
+// describeYAML describes a value in terms of YAML.
+func describeYAML(n migrate.Node) string {
 	switch n.Kind {
 	case '{':
 		return "a map"
@@ -104,10 +104,10 @@ func readPair(t *migrate.Table, key, value migrate.Node) {
 	case key.Kind == 'w' && key.Text == "<<":
 		t.Wrong(key.At, "another map is merged here, which is not taken over; write its entries down")
 	case !isText(key):
-		t.Wrong(key.At, "a path is a text, not %s", described(key))
+		t.Wrong(key.At, "a path is a text, not %s", describeYAML(key))
 	case !isText(value):
 		t.Wrong(key.At, "the destination of %s is a text, not %s", printable.Quote(key.Text),
-			described(value))
+			describeYAML(value))
 	default:
 		addPair(t, key.At, key.Text, value.Text)
 	}

@@ -53,7 +53,7 @@ func (n *blockReader) readLine(line string, lines *migrate.LineReader) {
 	split, err := words.Split(line, 0)
 	for _, w := range split {
 		if w.IsMark {
-			n.takeStatement(w.Text)
+			n.readStatement(w.Text)
 			n.words = n.words[:0]
 			continue
 		}
@@ -65,8 +65,8 @@ func (n *blockReader) readLine(line string, lines *migrate.LineReader) {
 	}
 }
 
-// takeStatement handles a statement, which ends with a mark.
-func (n *blockReader) takeStatement(mark string) {
+// readStatement handles a statement, which ends with a mark.
+func (n *blockReader) readStatement(mark string) {
 	words := n.words
 	switch {
 	case mark == "}":

@@ -26,7 +26,7 @@ func Read(t *migrate.Table, r io.Reader) error {
 	// If the first line has a tab, tabs separate key and destination, and both may contain blanks.
 	hasTabs := strings.Contains(line, "\t")
 	take := func(line string, lines *migrate.LineReader) {
-		takeLine(t, line, lines, hasTabs && strings.Contains(line, "\t"))
+		readPair(t, line, lines, hasTabs && strings.Contains(line, "\t"))
 	}
 	finish := func() {}
 	if isOfNginx(line) {
@@ -57,8 +57,8 @@ func isOfNginx(line string) bool {
 		hasComment && strings.HasSuffix(strings.TrimSpace(before), ";")
 }
 
-// takeLine handles a line with a tab, or a blank, after its key.
-func takeLine(t *migrate.Table, line string, lines *migrate.LineReader, isTab bool) {
+// readPair handles a line with a tab, or a blank, after its key.
+func readPair(t *migrate.Table, line string, lines *migrate.LineReader, isTab bool) {
 	text := strings.TrimLeft(line, migrate.Space)
 	at := lines.At(len(line) - len(text) + 1)
 	key, to, err := cut(text, isTab)
@@ -121,7 +121,7 @@ func answerOf(to string) redirects.Answer {
 func pathOf(t *migrate.Table, key string) (path string, err error) {
 	if host, path, ok := cutHost(key); ok {
 		if !t.HasHost(host) {
-			return "", migrate.OtherHost(host)
+			return "", migrate.OtherHostError(host)
 		}
 		key = path
 	}

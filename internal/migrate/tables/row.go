@@ -14,19 +14,19 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// row is a row of a table of another program.
+// row is a row of a table of an exporter.
 type row struct {
-	program *program
-	fields  map[string]string
-	host    string
-	refused error // why no rule is equivalent
-	wrong   error // why its program would reject it, too
+	exporter *exporter
+	fields   map[string]string
+	host     string
+	refused  error // why no rule is equivalent
+	wrong    error // why its exporter would reject it, too
 }
 
 // newRow parses the fields of a row. If several columns have the same meaning, the first one with
 // text counts.
-func newRow(p *program, fields []string) *row {
-	r := &row{program: p, fields: map[string]string{}}
+func newRow(p *exporter, fields []string) *row {
+	r := &row{exporter: p, fields: map[string]string{}}
 	for i, field := range fields {
 		err := migrate.CheckText("the row", field)
 		if i < len(p.columns) {
@@ -82,7 +82,7 @@ func (r *row) line(t *migrate.Table) (line redirects.Line) {
 	if err := migrate.CheckPath(path); err != nil {
 		r.refused = err
 	} else if strings.Contains(path, "*") || strings.Contains(to, "$1") {
-		r.refused = errors.New("a row of " + r.program.name + " has no \"*\" and \"$1\", and is for a " +
+		r.refused = errors.New("a row of " + r.exporter.name + " has no \"*\" and \"$1\", and is for a " +
 			"path alone; " + pathexpr.Remedy)
 	}
 	line.Path, line.To = redirects.Text(path), redirects.Literal(to)
@@ -91,10 +91,10 @@ func (r *row) line(t *migrate.Table) (line redirects.Line) {
 		line.Query = resolver.QueryPreserve
 	case r.fields["query"] != "":
 		line.Query = resolver.QueryIgnore
-	case r.program.query == resolver.QueryMerge && !migrate.HasQuery(to):
+	case r.exporter.query == resolver.QueryMerge && !migrate.HasQuery(to):
 		line.Query = t.Reading.Query
 	default:
-		line.Query = cmp.Or(t.Reading.Query, r.program.query)
+		line.Query = cmp.Or(t.Reading.Query, r.exporter.query)
 	}
 	switch {
 	case isSubpath && keepsSuffix:
@@ -162,7 +162,7 @@ func (r *row) answer(line *redirects.Line, isPermanent bool) {
 		line.Status = 308
 	case status == "":
 	case code >= 200 && code < 600:
-		r.refused = migrate.NoStatus(code)
+		r.refused = migrate.StatusError(code)
 	default:
 		r.wrong = errors.New("the status must be " + migrate.StatusCodes + ", not " +
 			printable.Quote(status))
