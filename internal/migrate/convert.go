@@ -112,8 +112,8 @@ func (c *converter) read(in Input, write func(resolver.Rule)) error {
 		}
 	}
 	if chainsMayFail {
-		c.done.Remarks = append(c.done.Remarks, "the chains of what is written may be too long "+
-			"together; check it")
+		c.done.Remarks = append(c.done.Remarks, "the chains of the new file may be too long together; "+
+			"run check on it")
 	}
 	return err
 }
@@ -158,7 +158,7 @@ func checkVisible(rule resolver.Rule) error {
 	if text := rule.Key + rule.Value; !utf8.ValidString(text) || printable.Text(text) == text {
 		return nil
 	}
-	return errors.New("the key or the destination holds a control character, or one that turns " +
+	return errors.New("the key or the destination holds a control character, or one that reverses " +
 		"the direction of text; remove it, or write it percent-encoded")
 }
 
@@ -172,18 +172,18 @@ func approximation(rule resolver.Rule, from Format, to rulefile.Format) string {
 	case from.IsNetlify == (to == rulefile.Redirects):
 		return ""
 	case from.IsNetlify && isGone:
-		return "the page of the line is left out; requests are an error with status 410, which " +
-			"handle_errors answers"
+		return "the line's page is left out; requests get an error with status 410, which " +
+			"handle_errors can answer"
 	case from.IsNetlify || isGone || rule.Value == resolver.PassValue:
 		return ""
 	}
 	var ways []string
 	if rule.Status == 0 {
-		ways = append(ways, "the status is written down as 302, which it is by default; one that is "+
-			"set for the whole site would not count any more")
+		ways = append(ways, "the status is written as 302, the default; a status set for the whole site "+
+			"no longer applies")
 	}
 	if HasQuery(rule.Value) && rule.Query != resolver.QueryIgnore {
-		ways = append(ways, "requests add nothing to the query there, as the destination has one")
+		ways = append(ways, "the query of requests is dropped there, because the destination has one")
 	}
 	return strings.Join(ways, "; ")
 }

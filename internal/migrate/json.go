@@ -50,8 +50,8 @@ func explainJSON(err error) string {
 	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
 		return "this is not JSON: it ends too early"
 	}
-	return fmt.Sprintf("this is not JSON: %s; it has no comments, texts stand in double quotation "+
-		"marks, and there is a comma between two values", err)
+	return fmt.Sprintf("this is not JSON: %s; JSON has no comments, strings are in double quotes, "+
+		"and commas separate values", err)
 }
 
 // jsonText is the remainder of a well-formed text, and its position.

@@ -18,7 +18,7 @@ import (
 func (t *Table) DecodeTOML(text string) (root Node, err error) {
 	if line := costlyLine(text); line > 0 {
 		return root, ErrorAt(t.Position(line, 1), "a key has more than 64 parts here, or more than a "+
-			"thousand brackets are open; remove what is no redirect")
+			"thousand brackets are open; remove everything but the redirects")
 	}
 	var file map[string]any
 	if _, err := toml.Decode(text, &file); err != nil {

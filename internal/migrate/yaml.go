@@ -85,8 +85,8 @@ func (t *Table) yamlError(err error, text string) error {
 	case at >= 0:
 		line = strings.Count(text[:at], "\n") + 1
 	}
-	return ErrorAt(t.Position(max(line, 1), 1), "this is not valid YAML: "+what+"; an entry is a "+
-		"path, \": \" and its destination, and either may stand in quotation marks")
+	return ErrorAt(t.Position(max(line, 1), 1), "this is not valid YAML: "+what+"; write each entry "+
+		"as a path, \": \" and a destination, in quotation marks if needed")
 }
 
 // invalidInYAML returns the index of the first character that YAML does not allow, or -1. Invalid

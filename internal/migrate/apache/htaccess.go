@@ -169,11 +169,11 @@ func (h *reader) blockError() error {
 		switch kind := strings.ToLower(b.kind); {
 		case kind == "ifmodule" && !strings.Contains(b.opening, "!"):
 		case kind == "virtualhost":
-			return errors.New("a rule has no host, and this stands in the block " + b.opening + ">; " +
-				"write what is in it into a file of its own, and use the rules in that site's block")
+			return errors.New("rules have no host, and this is in the block " + b.opening + ">; move its " +
+				"lines to a file of their own, and use the rules in that site's block")
 		default:
-			return errors.New("this stands in the block " + b.opening + ">, which tells in what case " +
-				"it holds; write what is in it into a file of its own, or use Caddy's redir with a matcher")
+			return errors.New("this is in the block " + b.opening + ">, which applies only in some cases; " +
+				"move its lines to a file of their own, or use Caddy's redir with a matcher")
 		}
 	}
 	return nil

@@ -74,9 +74,8 @@ func (a *array) find(values migrate.Node) error {
 		}
 		isFirst = false
 		if len(a.lists) == 0 {
-			a.Wrong(v.At, "there are no redirects here; they are a list of objects, or that is the "+
-				"member \"redirects\" of an object, or of \"hosting\" in it; write --from json if these "+
-				"are rules of shortlink")
+			a.Wrong(v.At, "there are no redirects here; write a list of objects, by itself or as "+
+				"\"redirects\" in an object or in its \"hosting\"; use --from json for rules of shortlink")
 		}
 	}
 	return nil
@@ -111,8 +110,8 @@ func (a *array) findInObject(v migrate.Node) {
 	}
 	if len(sites) > 1 {
 		a.lists = []migrate.Node{{}}
-		a.Wrong(hosting.At, "several sites have redirects: %s; convert each alone, from a file with "+
-			"that one in \"hosting\"", migrate.QuoteAll(sites))
+		a.Wrong(hosting.At, "several sites have redirects: %s; convert each from a file with that site "+
+			"alone in \"hosting\"", migrate.QuoteAll(sites))
 	}
 	a.findRedirects(v)
 }
@@ -137,12 +136,12 @@ func (a *array) findRedirects(v migrate.Node) (list migrate.Node) {
 		}
 	}
 	if isOfPages {
-		a.Remark("fromExtensions, toExtensions and createRedirects depend on the pages that " +
-			"Docusaurus builds, and are left out; write their redirects down")
+		a.Remark("fromExtensions, toExtensions and createRedirects depend on the pages that Docusaurus " +
+			"builds, and are left out; write out their redirects")
 	}
 	if elsewhere != nil {
-		a.Remark("what leads requests elsewhere beside the redirects is left out: %s; cleanUrls and "+
-			"trailingSlash make redirects of their own", migrate.QuoteAll(elsewhere))
+		a.Remark("other members that affect requests are left out: %s; cleanUrls and trailingSlash make "+
+			"redirects of their own", migrate.QuoteAll(elsewhere))
 	}
 	return list
 }
@@ -185,11 +184,11 @@ func (a *array) remark() {
 		a.Remark("%s", remark)
 	}
 	if a.hasQuery {
-		a.Remark("of a parameter that both the request and a destination have, Vercel and Next.js " +
-			"take the destination's, Firebase has both, and rules take the request's; the option " +
-			"protect q keeps the destination's of a parameter q")
+		a.Remark("if request and destination have the same parameter, Vercel and Next.js keep the " +
+			"destination's, Firebase both, and rules the request's; the option protect q keeps the " +
+			"destination's parameter q")
 	}
-	a.RemarkSkipped("members that say nothing here are", a.unknown)
+	a.RemarkSkipped("members without a meaning here are", a.unknown)
 	if a.isUnsaid && a.Status == 0 {
 		a.Remark("%s; --status sets another", a.platform.remarkOnStatus())
 	}
@@ -218,10 +217,10 @@ var platforms = [...]struct {
 }{
 	vercel: {name: "Vercel", status: 308},
 	vercelBulk: {name: "Vercel", status: 307, query: resolver.QueryIgnore, isPlain: true,
-		lastCounts: true, remarks: []string{"Vercel takes paths of bulk redirects in either letter " +
+		lastCounts: true, remarks: []string{"Vercel matches paths of bulk redirects in either letter " +
 			"case, unless an entry says caseSensitive; the option fold case does so for a whole site"}},
-	nextJS: {name: "Next.js", status: 308, remarks: []string{"Next.js takes paths in either letter " +
-		"case; the option fold case does so for a site"}},
+	nextJS: {name: "Next.js", status: 308, remarks: []string{"Next.js matches paths in either " +
+		"letter case; the option fold case does so for a site"}},
 	firebase:   {name: "Firebase", status: 301},
 	docusaurus: {name: "Docusaurus", isPlain: true},
 }

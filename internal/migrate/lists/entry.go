@@ -67,7 +67,7 @@ func (e *redirectEntry) set(name string, m migrate.Node) (want string, isKnown b
 	case "has", "missing":
 		return e.setConditions(name, m), true
 	case "env":
-		e.refuse("a rule has no \"env\", as its destination does not depend on the server's settings")
+		e.refuse("a rule has no \"env\"; write the destination without settings of the server")
 		return "", true
 	case "regex":
 		return "", true
@@ -174,7 +174,7 @@ func (e *redirectEntry) check() {
 	switch hasSource := e.has("source", "glob", "from"); {
 	case len(e.sources) > 0 || hasSource && len(e.wrong) > 0:
 	case e.has("regex"):
-		e.refuse("a rule's path is no regular expression; " + pathexpr.Remedy)
+		e.refuse("a rule's path is not a regular expression; " + pathexpr.Remedy)
 	default:
 		e.wrong = append(e.wrong, `it has no "source", which is the path`)
 	}
@@ -231,8 +231,8 @@ func (e *redirectEntry) lines(source string) ([]redirects.Line, error) {
 		Query: e.query(), Refused: e.refused, Notes: e.notes}, &d)
 	if d.unknown != "" && !isPlain && (d.unknown[0] == ':' || e.platform == vercel) {
 		for i := range lines {
-			lines[i].Notes = append(slices.Clip(e.notes), d.unknown+" stands for nothing, as the path "+
-				"does not have it, and stays as it is in the destination")
+			lines[i].Notes = append(slices.Clip(e.notes), d.unknown+" is not in the path, so it stays as "+
+				"it is in the destination")
 		}
 	}
 	return lines, err

@@ -49,8 +49,8 @@ func ReadNetlifyTOML(t *migrate.Table, r io.Reader) error {
 	}
 	for _, context := range file.Member("context").Inside() {
 		if context.Member("redirects").Kind != 0 {
-			t.Remark("the redirects of contexts, [[context.*.redirects]], are left out, as Netlify has " +
-				"them for some deploys alone")
+			t.Remark("the redirects of contexts, [[context.*.redirects]], are left out: they apply to " +
+				"some deploys only")
 			break
 		}
 	}
@@ -84,7 +84,7 @@ func readTables(t *migrate.Table, list migrate.Node) {
 			t.Reading.AddLine(t.Table, v.At, line, e.unsupported())
 		}
 	}
-	t.RemarkSkipped("members of [[redirects]] that say nothing here are", unknown)
+	t.RemarkSkipped("members of [[redirects]] without a meaning here are", unknown)
 }
 
 // tomlRedirect is a redirect of a netlify.toml that becomes a line of _redirects.

@@ -70,7 +70,7 @@ func (p *table) read(row []string) (err error) {
 				others.Add(row[i])
 			}
 		}
-		p.t.RemarkSkipped("columns that say nothing here are", others)
+		p.t.RemarkSkipped("columns without a meaning here are", others)
 	}
 	for row, err = p.rows.Next(); err == nil; row, err = p.rows.Next() {
 		p.addRow(row)

@@ -35,8 +35,8 @@ func exporters() []exporter {
 		header: map[string]string{"source": "key", "target": "destination",
 			"regex": "regex", "code": "status", "type": "kind", "status": "state"},
 		status: 301, slashesCount: true,
-		remarks: []string{"WordPress Redirection answers a path with a query only where it is set to, " +
-			"and rules answer both"},
+		remarks: []string{"WordPress Redirection ignores requests with a query unless a redirect says " +
+			"otherwise; rules answer them, too"},
 	}, {
 		name: "Yoast", has: []string{"origin", "target", "type", "format"},
 		header: map[string]string{"origin": "key", "target": "destination",
@@ -47,7 +47,7 @@ func exporters() []exporter {
 		header: map[string]string{"longurl": "destination", "shortcode": "key",
 			"shorturl": "link", "domain": "domain"},
 		status: 302, query: resolver.QueryMerge,
-		remarks: []string{"rules of Shlink for devices, languages and dates are not in its tables"},
+		remarks: []string{"Shlink's tables do not contain its rules for devices, languages and dates"},
 	}, {
 		name: "Dub", has: []string{"shortlink", "destinationurl"},
 		header: map[string]string{"shortlink": "link", "destinationurl": "destination"},
@@ -75,7 +75,7 @@ func exporters() []exporter {
 			"permanent": "permanent", "statuscode": "status", "query": "query",
 			"preservequeryparams": "query"},
 		status: 307, query: resolver.QueryIgnore, slashesCount: true, lastCounts: true,
-		remarks: []string{"Vercel takes paths of bulk redirects in either letter case, unless a row " +
+		remarks: []string{"Vercel matches paths of bulk redirects in either letter case, unless a row " +
 			"says caseSensitive; the option fold case does so for a whole site",
 			"Vercel does not pass on the query of a request, unless a row says so; --query sets " +
 				"another mode"},

@@ -159,14 +159,14 @@ func (u *genericTable) warnOfSkipped(
 		if c.hasStatus && !c.hasOther && !hasStatus {
 			listed, _ := errors.AsType[rulefile.Errors](err)
 			err = append(listed, &rulefile.Error{Position: c.at, Message: "the column " +
-				printable.Quote(c.name) + ", which is passed over, holds nothing but statuses; call it " +
-				"status, or remove it"})
+				printable.Quote(c.name) + ", which is ignored, holds only statuses; call it status, or " +
+				"remove it"})
 		}
 	}
 	if names != nil {
 		found.Warnings = slices.Insert(found.Warnings, 0, lint.Warning{
 			Kind:    rulefile.WarnWholeTable,
-			Message: "columns that say nothing here are passed over: " + migrate.QuoteAll(names)})
+			Message: "columns without a meaning here are ignored: " + migrate.QuoteAll(names)})
 	}
 	return found, err
 }

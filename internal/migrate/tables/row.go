@@ -33,8 +33,8 @@ func newRow(p *exporter, fields []string) *row {
 			name := p.columns[i]
 			r.fields[name] = cmp.Or(r.fields[name], strings.Clone(strings.TrimSpace(field)))
 		} else if field != "" {
-			err = errors.New(printable.Quote(field) + " stands behind the last column; put a field with " +
-				"what separates columns into quotation marks")
+			err = errors.New(printable.Quote(field) + " is beyond the last column; put fields that " +
+				"contain the separator into quotation marks")
 		}
 		r.wrong = cmp.Or(err, r.wrong)
 	}
@@ -43,11 +43,11 @@ func newRow(p *exporter, fields []string) *row {
 	}
 	regex := r.fields["regex"]
 	if regex != "" && regex != "0" && !strings.EqualFold(regex, "plain") {
-		r.refused = errors.New("a rule's path is no regular expression; write path and destination " +
-			"into a map in YAML for --from yaml, or use Caddy's redir with a path_regexp matcher")
+		r.refused = errors.New("a rule's path is not a regular expression; write path and destination " +
+			"as a map in YAML for --from yaml, or use Caddy's redir with a path_regexp matcher")
 	}
 	if r.isTrue("subdomains") {
-		r.refused = errors.New("a rule has no host, and none of its subdomains; write a row for each")
+		r.refused = errors.New("a rule has no host, and cannot match subdomains; write a row for each")
 	}
 	return r
 }
@@ -82,8 +82,8 @@ func (r *row) line(t *migrate.Table) (line redirects.Line) {
 	if err := migrate.CheckPath(path); err != nil {
 		r.refused = err
 	} else if strings.Contains(path, "*") || strings.Contains(to, "$1") {
-		r.refused = errors.New("a row of " + r.exporter.name + " has no \"*\" and \"$1\", and is for a " +
-			"path alone; " + pathexpr.Remedy)
+		r.refused = errors.New("a row of " + r.exporter.name + " has no patterns such as \"*\" and " +
+			"\"$1\"; " + pathexpr.Remedy)
 	}
 	line.Path, line.To = redirects.Text(path), redirects.Literal(to)
 	switch {
@@ -129,7 +129,8 @@ func (r *row) path() string {
 func (r *row) setHost(host string) {
 	name, err := weburl.ParseHost(host)
 	if err != nil {
-		r.refused = errors.New(printable.Quote(host) + " is the name of no host; write the key as a path")
+		r.refused = errors.New(printable.Quote(host) + " is not the name of a host; write the key as a " +
+			"path")
 		return
 	}
 	r.host = name
@@ -152,7 +153,7 @@ func (r *row) answer(line *redirects.Line, isPermanent bool) {
 	code, err := strconv.Atoi(status)
 	switch {
 	case kind != "" && kind != "url" && kind != "error":
-		r.refused = errors.New("a rule leads somewhere by a redirect, and not by " +
+		r.refused = errors.New("a rule can redirect, but not " +
 			printable.Quote(kind) + "; use Caddy's rewrite or respond")
 	case code == 410:
 		line.Answer = redirects.Gone
