@@ -55,8 +55,7 @@ func (s scope) stages() []stage {
 	return slices.DeleteFunc(stages(), func(one stage) bool { return one.scope&s == 0 })
 }
 
-// Compile makes a ruleset of rules. The error is of type [OptionErrors], or that of
-// [Compiler.Compile].
+// Compile makes a ruleset of rules. The error is an [OptionErrors], or one of [Compiler.Compile].
 func Compile(rules []Rule, opts Options) (*Ruleset, error) {
 	c, err := NewCompiler(opts)
 	if err != nil {
