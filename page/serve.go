@@ -64,6 +64,8 @@ func (r *request) get() view {
 		return r.newForm()
 	case r.rest == "try":
 		return r.tryPage()
+	case r.rest == "serving":
+		return r.servingPage()
 	case !isKey:
 		return notFound(r.layout(), "There is no such page.")
 	case r.URL.Query().Has("edit"):
