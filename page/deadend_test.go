@@ -29,7 +29,7 @@ func TestDeadEndsAreWarnedOfWhereTheyAreNotFoundForCertain(t *testing.T) {
 		"what has no matcher":  {"header X-Y z\nroute {\n respond /robots.txt x\n}\n", "a d"},
 		"a redirect":           {"redir /robots.txt https://x.example\n" + links + page, "a d"},
 		"a rewrite before":     {"uri strip_prefix /x\n" + links + page, ""},
-		"what stands behind":   {"handle {\n file_server {\n pass_thru\n }\n }\n" + links + page, "a c d"},
+		"what stands behind":   {links + page + "handle {\n file_server\n}\n", "a c d"},
 		"the page comes first": {"route {\n" + page + links + "}", ""},
 		"a condition":          {"@x header X y\nrespond @x x\n", ""},
 		"files":                {"file_server {\n pass_thru\n root /nowhere\n}\n", ""},

@@ -58,8 +58,8 @@ func init() {
 //	DELETE /shortlink/<name>/rules/<key>
 //	    Removes the rule of a key, whose value Shortlink-Was has
 //
-// With `Prefer: effects` the answer to an edit says which other links it has led elsewhere, and what
-// there is to warn of since.
+// With `Prefer: effects` the answer to an edit says which other links it has led elsewhere, and
+// what there is to warn of since.
 //
 // Edits go into the first source that can be written to: a file that is not signed, a storage
 // entry, or a Redis hash. They are checked as new rules of a source are, and written if these would

@@ -75,6 +75,6 @@ func (d *deadEnd) message(value string) string {
 		_, query, fragment := cutParts(value)
 		instead = "write /" + d.meant + query + fragment + ", whose key is one letter away"
 	}
-	return "no link answers " + d.path + ", and nothing else stands on the site, so clients get 404; " +
-		instead + ", or add the key " + strings.TrimPrefix(d.path, "/")
+	return "no link answers " + d.path + ", and nothing else stands on the site, so clients get " +
+		"404; " + instead + ", or add the key " + strings.TrimPrefix(d.path, "/")
 }
