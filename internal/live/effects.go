@@ -93,12 +93,15 @@ func (e *editing) endsOfPasses(before, next *resolver.Ruleset) (dead []lint.Warn
 	return dead
 }
 
-// addDeadEnds adds the first of these warnings, sorted by key, and each once.
+// addDeadEnds adds the first of these warnings, sorted by key. A rule that has one which says so gets
+// no other.
 func (f *Effects) addDeadEnds(dead []lint.Warning) {
 	slices.SortFunc(dead, func(a, b lint.Warning) int { return strings.Compare(a.Key, b.Key) })
 	for _, w := range dead[:min(len(dead), namedEffects)] {
-		isSame := func(o lint.Warning) bool { return o.Kind == w.Kind && o.Key == w.Key }
-		if !slices.ContainsFunc(f.Warnings, isSame) {
+		saysSo := func(o lint.Warning) bool {
+			return o.Key == w.Key && (o.Kind == lint.WarnDeadEnd || o.Kind == lint.WarnMisspelt)
+		}
+		if !slices.ContainsFunc(f.Warnings, saysSo) {
 			f.Warnings = append(f.Warnings, w)
 		}
 	}

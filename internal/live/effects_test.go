@@ -368,6 +368,7 @@ func TestAnEditNamesTheLinksThatBecomeDeadEndsByIt(t *testing.T) {
 				"y", further + "nobody/deep" + ends,
 			},
 		},
+		"a slip, as is told":   {edit("new", "/nothimg"), nil},
 		"a dead end moves":     {edit("dead", "/other"), []string{"dead", further + "other" + ends}},
 		"a dead end stays":     {edit("dead", "/nothing?x"), nil},
 		"a dead end is mended": {edit("nothing", one), nil},
@@ -378,7 +379,7 @@ func TestAnEditNamesTheLinksThatBecomeDeadEndsByIt(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := new(rewritingSource)
 				s.set("base", one, "x", "/base", "y", "/base/deep", "k", "/kept/x", "kept", "pass",
-					"dead", "/nothing", "home", "/")
+					"dead", "/nothing", "home", "/", "nothimgs", two)
 				rs, _ := serve(t, Config{Sources: []source.Source{s}})
 				synctest.Wait()
 				told, err := rs.Preview(t.Context(), tt.edit)
