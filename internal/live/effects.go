@@ -93,8 +93,8 @@ func (e *editing) endsOfPasses(before, next *resolver.Ruleset) (dead []lint.Warn
 	return dead
 }
 
-// addDeadEnds adds the first of these warnings, sorted by key. A rule that has one which says so gets
-// no other.
+// addDeadEnds adds the first of these warnings, sorted by key. A rule that has one which says so
+// gets no other.
 func (f *Effects) addDeadEnds(dead []lint.Warning) {
 	slices.SortFunc(dead, func(a, b lint.Warning) int { return strings.Compare(a.Key, b.Key) })
 	for _, w := range dead[:min(len(dead), namedEffects)] {
