@@ -38,9 +38,9 @@ type editForm struct {
 	Error string `json:"error,omitempty"`
 	// Overrides is the position of a rule that this one overrides, or empty.
 	Overrides string `json:"overrides,omitempty"`
-	// WhyNot says why nothing can be saved here; Lines are then the lines to write.
-	WhyNot string   `json:"why_not,omitempty"`
-	Lines  []string `json:"lines,omitempty"`
+	// WhyNot says why nothing can be saved here; Place is then where to write the rule.
+	WhyNot string `json:"why_not,omitempty"`
+	Place  *place `json:"place,omitempty"`
 }
 
 // newForm returns the form of a new link, perhaps with a key.
@@ -60,11 +60,8 @@ func (r *request) editForm(key string) view {
 		return r.noSuchKey(key)
 	}
 	v := editForm{layout: r.layout(), Rule: *ruleOf(found), Was: live.RuleText(&found),
-		Digest: serving.Digest, WhyNot: r.whyNotWritable()}
+		Digest: serving.Digest, WhyNot: r.whyNotEditable(found.Key)}
 	v.Title = "Change " + found.Key
-	if err := r.links.WhyNotEditable(found.Key); err != nil && v.WhyNot == "" {
-		v.WhyNot = err.Error()
-	}
 	if at := found.Position.Source; v.WhyNot == "" && at != r.links.EditedSource() {
 		v.Overrides = at
 	}
@@ -76,9 +73,7 @@ func (editForm) template() string { return "form" }
 func (v editForm) text(w io.Writer) {
 	if v.Error != "" {
 		fmt.Fprintln(w, v.Error)
-		for _, line := range v.Lines {
-			fmt.Fprintln(w, line)
-		}
+		v.Place.text(w)
 		return
 	}
 	if v.WhyNot != "" {
@@ -261,7 +256,7 @@ func (r *request) refused(written resolver.Rule, e *formEdit, err error) view {
 	v.IsNew = v.Was == ""
 	v.layout.Status, v.Title = status, "Nothing is saved yet"
 	if status == http.StatusConflict && e != nil && e.rule != nil {
-		v.Lines = writtenAs(written)
+		v.Place = r.placeOf(written)
 	}
 	return v
 }
@@ -273,7 +268,7 @@ func (r *request) lineToCommit(key, why string) view {
 		return failure(r.layout(), http.StatusForbidden, "Nothing is saved: "+why+".")
 	}
 	v := editForm{layout: r.layout(), Rule: *ruleOf(written), Error: why,
-		Digest: r.PostForm.Get(fieldDigest), Was: r.PostForm.Get(fieldWas), Lines: writtenAs(written)}
+		Digest: r.PostForm.Get(fieldDigest), Was: r.PostForm.Get(fieldWas), Place: r.placeOf(written)}
 	v.IsNew = r.rest == "new"
 	v.layout.Status, v.Title = http.StatusForbidden, "Nothing is saved"
 	return v

@@ -2,15 +2,19 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/uritemplate"
 )
 
 // mostLeads is how many other ways to its destination a key's page lists.
@@ -31,12 +35,18 @@ type keyPage struct {
 	Hits      *keyHits    `json:"hits,omitempty"` // nil if they cannot be read
 	Days      []day       `json:"days,omitempty"`
 	Digest    string      `json:"digest"`
+	// WhyNot says why the rule cannot be edited here, WhyNotRemove why it cannot be removed; empty if
+	// it can be. Place is where to do it otherwise.
+	WhyNot       string `json:"why_not,omitempty"`
+	WhyNotRemove string `json:"why_not_remove,omitempty"`
+	Place        *place `json:"place,omitempty"`
+	// Try is, for a template, a URL that was typed, or an example; Tried is what it gets.
+	Try   string        `json:"-"`
+	Tried *show.Outcome `json:"tried,omitempty"`
 
-	Chart *chart  `json:"-"`
-	QR    *qrCode `json:"-"`
-	// WhyNot says why the rule cannot be edited here, or is empty.
-	WhyNot string `json:"-"`
-	Notice string `json:"-"` // what an edit has come to
+	Chart  *chart  `json:"-"`
+	QR     *qrCode `json:"-"`
+	Notice string  `json:"-"` // what an edit has come to
 }
 
 // keyHits are how often a link was used, and when last.
@@ -62,18 +72,19 @@ func (r *request) keyPage(key string) view {
 	}
 	v := keyPage{layout: r.layout(), Digest: serving.Digest}
 	v.Title = found.Key
-	v.WhyNot = r.whyNotWritable()
 	v.Notice = noticeOf(r.URL.Query().Get("done"))
 	if resolver.IsTemplate(found.Key) {
-		v.Rule, v.Chain = r.locatedChain(serving, found)
+		v.Chain = r.locatedChain(serving, &found)
+		v.Try = r.tryOf(found.Key)
+		v.Tried = r.explain(v.Try)
 	} else {
 		v.ShortURL = r.shortURL(found.Key)
 		v.QR, _ = newQRCode(v.ShortURL) // a longer one has none
-		outcome := show.Explain(serving.Listed(), show.Ask(v.ShortURL, r.origin()))
-		r.links.Locate(r.Context(), serving, append(outcome.Rules(), &found)...)
-		v.Outcome, v.Rule = &outcome, ruleOf(found)
-		v.addLeads(r)
+		v.Outcome = r.explain(v.ShortURL, &found)
+		v.addLeads(r, found.Key)
 	}
+	v.Rule = ruleOf(found)
+	v.addWhyNot(r, found)
 	ctx, cancel := context.WithTimeout(r.Context(), hitsTime)
 	defer cancel()
 	days, count, err := r.links.DaysOf(ctx, found.Key)
@@ -90,11 +101,41 @@ func (r *request) keyPage(key string) view {
 	return v
 }
 
-// locatedChain returns a rule with variables, and the rules that a request matches from it on, with
+// addWhyNot adds why the rule of a page cannot be edited or removed here, and where it can be.
+func (v *keyPage) addWhyNot(r *request, found resolver.Rule) {
+	v.WhyNot = r.whyNotEditable(found.Key)
+	if v.WhyNotRemove = v.WhyNot; v.WhyNot == "" {
+		v.WhyNotRemove = textOf(r.links.WhyNotRemovable(found.Key))
+	}
+	if v.WhyNotRemove != "" {
+		v.Place = r.placeOf(found)
+	}
+}
+
+// tryOf returns the URL that a request tries with a template: the typed one, or an example, in
+// which each variable has its name as the value.
+func (r *request) tryOf(key string) string {
+	typed := strings.TrimSpace(r.URL.Query().Get("try"))
+	if typed != "" && !strings.Contains(typed, "://") {
+		return "/" + strings.TrimPrefix(typed, "/")
+	}
+	values := map[string]uritemplate.Value{}
+	template, err := uritemplate.Parse(key)
+	if typed != "" || err != nil {
+		return typed
+	}
+	for _, name := range template.Names() {
+		values[name] = uritemplate.String(name)
+	}
+	path, _ := template.Expand(values) // names are no prefixes of lists
+	return r.origin() + "/" + path
+}
+
+// locatedChain returns the rules that a request matches from a rule with variables on, all with
 // their positions.
-func (r *request) locatedChain(serving *live.Loaded, first resolver.Rule) (*rule, []*rule) {
+func (r *request) locatedChain(serving *live.Loaded, first *resolver.Rule) []*rule {
 	chain := serving.Ruleset.Chain(first.Key)
-	all := []*resolver.Rule{&first}
+	all := []*resolver.Rule{first}
 	for i := range chain {
 		all = append(all, &chain[i])
 	}
@@ -103,11 +144,11 @@ func (r *request) locatedChain(serving *live.Loaded, first resolver.Rule) (*rule
 	for _, one := range chain {
 		met = append(met, ruleOf(one))
 	}
-	return ruleOf(first), met
+	return met
 }
 
 // addLeads adds the other ways to the destination of a key.
-func (v *keyPage) addLeads(r *request) {
+func (v *keyPage) addLeads(r *request, key string) {
 	if v.Outcome.Destination == "" {
 		return
 	}
@@ -123,7 +164,7 @@ func (v *keyPage) addLeads(r *request) {
 		return // there are none
 	}
 	for lead := range leads.All {
-		if lead.Key == v.Rule.Key {
+		if lead.Key == key {
 			continue
 		}
 		if v.MoreLeads = len(v.Leads) == mostLeads; v.MoreLeads {
@@ -143,18 +184,26 @@ func (r *request) noSuchKey(key string) view {
 
 // noticeOf returns the result of an edit after which a browser was redirected.
 func noticeOf(done string) string {
-	return map[string]string{"saved": "Saved.", "made": "The link now exists."}[done]
+	return map[string]string{"saved": "Saved.", "made": "The link now exists.",
+		"renamed": "Renamed."}[done]
 }
 
 // whyNotWritable says why the user cannot edit; "" if the user can.
 func (r *request) whyNotWritable() string {
-	if why := r.page.whyNoEdits(r.user); why != "" {
-		return why
+	return cmp.Or(r.page.whyNoEdits(r.user), textOf(r.links.WhyNotWritable()))
+}
+
+// whyNotEditable says why the user cannot edit the rule of a key; "" if the user can.
+func (r *request) whyNotEditable(key string) string {
+	return cmp.Or(r.page.whyNoEdits(r.user), textOf(r.links.WhyNotEditable(key)))
+}
+
+// textOf returns the text of an error, "" for nil.
+func textOf(err error) string {
+	if err == nil {
+		return ""
 	}
-	if err := r.links.WhyNotWritable(); err != nil {
-		return err.Error()
-	}
-	return ""
+	return err.Error()
 }
 
 // With returns the path of the page with a query, relative to the root.
@@ -180,10 +229,17 @@ func (v keyPage) text(w io.Writer) {
 	for _, lead := range v.Leads {
 		fmt.Fprintf(w, "%s leads there, too\n", lead.Path)
 	}
+	if v.Tried != nil {
+		fmt.Fprintln(w, v.Tried)
+	}
+	if v.WhyNotRemove != "" {
+		fmt.Fprintf(w, "not edited here: %s\n", v.WhyNotRemove)
+		v.Place.text(w)
+	}
 }
 
-// picture answers with the QR code of a key's short URL.
-func (r *request) picture(w http.ResponseWriter, key string) error {
+// picture answers with the QR code of a key's short URL as a file.
+func (r *request) picture(w http.ResponseWriter, key, format string) error {
 	found, ok := servingRule(r.links.Serving().Ruleset, key)
 	if !ok || resolver.IsTemplate(found.Key) {
 		return r.page.write(w, r.Request, r.noSuchKey(key))
@@ -192,17 +248,18 @@ func (r *request) picture(w http.ResponseWriter, key string) error {
 	if err != nil {
 		return r.page.write(w, r.Request, failure(r.layout(), http.StatusBadRequest, err.Error()))
 	}
-	return r.sendPicture(w, code)
-}
-
-// sendPicture sends a QR code.
-func (r *request) sendPicture(w http.ResponseWriter, code *qrCode) error {
 	var b bytes.Buffer
-	if err := code.PNG(&b); err != nil {
+	if format == "svg" {
+		err = templates.ExecuteTemplate(&b, "qr", code)
+	} else {
+		err = code.PNG(&b)
+	}
+	if err != nil {
 		return err
 	}
 	h := w.Header()
-	h.Set("Content-Type", "image/png")
-	h.Set("Content-Disposition", "attachment; filename=qr.png")
+	h.Set("Content-Type", pictureTypes[format])
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment",
+		map[string]string{"filename": fileNameOf(found.Key) + "." + format}))
 	return send(w, r.Request, http.StatusOK, b.Bytes())
 }

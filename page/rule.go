@@ -11,7 +11,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
-	"github.com/caddy-shortlink/shortlink/rulefile"
+	"github.com/caddy-shortlink/shortlink/source"
 )
 
 // rule is a rule as views show it.
@@ -64,19 +64,72 @@ func servingRule(ruleset *resolver.Ruleset, key string) (resolver.Rule, bool) {
 	return ruleset.Numbered(number)
 }
 
-// writtenAs returns a rule as a line of a Caddyfile, of JSON and of CSV.
-func writtenAs(r resolver.Rule) []string {
+// place is where people change a rule that they cannot change on the page.
+type place struct {
+	// In is the position of the rule, or the name of its source.
+	In string `json:"in"`
+	// Lines are the rule as it is written there; nil if it cannot be.
+	Lines []string `json:"lines,omitempty"`
+}
+
+// placeOf returns where a rule is changed or, if its key is new, where it is added.
+func (r *request) placeOf(rule resolver.Rule) *place {
+	at := r.positionOf(rule)
+	i := slices.IndexFunc(r.links.Sources, func(s source.Source) bool {
+		return s.String() == at.Source
+	})
+	if i < 0 {
+		return &place{"Caddy's configuration, " + at.String(), []string{caddyfileLine(rule)}}
+	}
+	p := &place{In: at.String()}
+	if legible, is := r.links.Sources[i].(source.Legible); is {
+		if text, err := legible.Written(rule); err == nil {
+			p.Lines = strings.Split(text, "\n")
+		}
+	}
+	return p
+}
+
+// positionOf returns where the rule of a key stands, or the source that a new one goes into.
+func (r *request) positionOf(rule resolver.Rule) resolver.Position {
+	serving := r.links.Serving()
+	standing, isThere := servingRule(serving.Ruleset, rule.Key)
+	switch {
+	case rule.Position.Source != "":
+		return rule.Position
+	case isThere:
+		r.links.Locate(r.Context(), serving, &standing)
+		return standing.Position
+	case r.links.EditedSource() != "":
+		return resolver.Position{Source: r.links.EditedSource()}
+	case len(r.links.Sources) > 0:
+		return resolver.Position{Source: r.links.Sources[0].String()}
+	}
+	return resolver.Position{Source: live.InlineSource(r.links.Name)}
+}
+
+func (p *place) text(w io.Writer) {
+	if p == nil {
+		return
+	}
+	fmt.Fprintf(w, "In %s:\n", p.In)
+	for _, line := range p.Lines {
+		fmt.Fprintln(w, line)
+	}
+}
+
+// caddyfileLine returns a rule as a line of a Caddyfile. Its note becomes a comment.
+func caddyfileLine(r resolver.Rule) string {
 	words := append([]string{"rule", r.Key, r.Value}, ruleOf(r).Flags()...)
-	lines := []string{strings.Join(words, " ")}
-	if key, err := printable.JSON(r.Key); err == nil {
-		lines = append(lines, string(key)+": "+live.RuleText(&r))
+	for i, word := range words {
+		if strings.ContainsAny(word, " \t\"`") || word[0] == '#' {
+			words[i] = `"` + strings.ReplaceAll(word, `"`, `\"`) + `"`
+		}
 	}
-	var b strings.Builder
-	if rulefile.Write(&b, rulefile.CSV, slices.Values([]resolver.Rule{r})) == nil {
-		_, line, _ := strings.Cut(b.String(), "\n") // after the header
-		lines = append(lines, strings.TrimSpace(line))
+	if r.Note != "" {
+		words = append(words, "#", printable.Text(r.Note))
 	}
-	return lines
+	return strings.Join(words, " ")
 }
 
 // origin returns scheme and host of short URLs: those of the option origin, those that the client

@@ -46,8 +46,8 @@ func (p *Page) serve(w http.ResponseWriter, r *http.Request, rest string) error 
 	if rest == "opensearch.xml" {
 		return req.openSearch(w)
 	}
-	if key, isPNG := req.pictureOf(); isPNG {
-		return req.picture(w, key)
+	if key, format := req.pictureOf(); format != "" {
+		return req.picture(w, key, format)
 	}
 	return p.write(w, r, req.get())
 }
@@ -68,6 +68,8 @@ func (r *request) get() view {
 		return notFound(r.layout(), "There is no such page.")
 	case r.URL.Query().Has("edit"):
 		return r.editForm(key)
+	case r.URL.Query().Has("rename"):
+		return r.renameForm(key)
 	case r.URL.Query().Has("delete"):
 		return r.deleteForm(key)
 	}
@@ -101,6 +103,9 @@ func (r *request) post(h http.Header) view {
 	if why := r.page.whyNoEdits(r.user); why != "" {
 		return r.lineToCommit(key, why)
 	}
+	if isKey && r.PostForm.Get(fieldAction) == actionRename {
+		return r.rename(key)
+	}
 	return r.edit(key)
 }
 
@@ -132,8 +137,12 @@ func (r *request) key() (key string, ok bool) {
 	return key, ok && key != ""
 }
 
-// pictureOf returns the key whose QR code is requested as a PNG.
-func (r *request) pictureOf() (key string, ok bool) {
-	key, ok = r.key()
-	return key, ok && r.URL.Query().Get("qr") == "png"
+// pictureOf returns the key whose QR code is requested as a file, and its format; "" for none.
+func (r *request) pictureOf() (key, format string) {
+	key, isKey := r.key()
+	format = r.URL.Query().Get("qr")
+	if !isKey || pictureTypes[format] == "" {
+		return key, ""
+	}
+	return key, format
 }

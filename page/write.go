@@ -56,6 +56,8 @@ var functions = template.FuncMap{
 	"visible": printable.Text,
 	"lines":   visibleLines,
 	"short":   short,
+	"brief":   brief,
+	"isLong":  func(text string) bool { return len(text) > mostBrief },
 
 	"styleOfMisses": styleOfMisses,
 }
@@ -63,13 +65,22 @@ var functions = template.FuncMap{
 // mostShown is how many bytes of a key or URL are shown. Copies and forms have all of it.
 const mostShown = 500
 
+// mostBrief is how many bytes of a destination are shown where it can be unfolded.
+const mostBrief = 200
+
 // short returns a text for display, shortened if it is long.
-func short(text string) string {
+func short(text string) string { return cut(text, mostShown) }
+
+// brief returns a destination for display, shortened if it is long.
+func brief(text string) string { return cut(text, mostBrief) }
+
+// cut returns a text for display, of which at most most bytes are left.
+func cut(text string, most int) string {
 	text = printable.Text(text)
-	if len(text) <= mostShown {
+	if len(text) <= most {
 		return text
 	}
-	return strings.ToValidUTF8(text[:mostShown], "") + "…"
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
 // styleOfMisses returns the stylesheet of the answer to an unmatched path, as a URL.

@@ -17,6 +17,23 @@ import (
 // Writable returns nil: what the user of the URL may do, the server knows.
 func (s *Source) Writable() error { return nil }
 
+// Written returns the command that sets a rule; see [source.Legible].
+func (s *Source) Written(rule resolver.Rule) (string, error) {
+	words := []string{"HSET", s.Hash, rule.Key, valueOf(rule)}
+	if prefix, eachRule := strings.CutSuffix(s.Hash, "*"); eachRule {
+		words = []string{"SET", prefix + rule.Key, valueOf(rule)}
+	}
+	for i, word := range words {
+		if strings.Trim(word, plainLetters) != "" {
+			words[i] = "'" + strings.ReplaceAll(word, "'", `\'`) + "'"
+		}
+	}
+	return strings.Join(words, " "), nil
+}
+
+// plainLetters are the characters of words that need no quotation marks in redis-cli and shells.
+const plainLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/:._-"
+
 // Edit makes an edit and returns the version of what is there then; see [source.Writable].
 func (s *Source) Edit(
 	ctx context.Context, version string, edit rulefile.Edit,
@@ -154,5 +171,8 @@ func valueOf(rule resolver.Rule) string {
 	return rulefile.JSONValue(rule)
 }
 
-// Interface guard
-var _ source.Writable = (*Source)(nil)
+// Interface guards
+var (
+	_ source.Writable = (*Source)(nil)
+	_ source.Legible  = (*Source)(nil)
+)

@@ -168,6 +168,11 @@ func (s *Storage) Watch(ctx context.Context, version string, changed func()) {
 // Writable returns why the entry cannot be edited, or nil.
 func (s *Storage) Writable() error { return s.content.writable() }
 
+// Written returns a rule as the entry has it; see [Legible].
+func (s *Storage) Written(rule resolver.Rule) (string, error) {
+	return rulefile.Written(rule, s.content.format)
+}
+
 // Edit stores the edited entry under the storage's lock for it, so that servers that share it edit
 // it one after the other.
 func (s *Storage) Edit(
@@ -285,4 +290,5 @@ var (
 	_ Emptiable             = (*Storage)(nil)
 	_ Observed              = (*Storage)(nil)
 	_ Writable              = (*Storage)(nil)
+	_ Legible               = (*Storage)(nil)
 )
