@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"aead.dev/minisign"
+
 	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
 
@@ -25,7 +27,6 @@ func lacks(t *testing.T, got testcaddy.Reply, texts ...string) {
 
 func TestALinkThatCannotBeEditedSaysWhereItStandsAndHowItIsWrittenThere(t *testing.T) {
 	dir := t.TempDir()
-	const signed = "minisign RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3"
 	for name, tt := range map[string]struct{ content, in, line string }{
 		"links.csv": {"key,destination\nx,/y\ndocs,\"https://docs.example/a,b\"\n", ":3:1",
 			`docs,"https://docs.example/a,b",,,`},
@@ -44,7 +45,21 @@ func TestALinkThatCannotBeEditedSaysWhereItStandsAndHowItIsWrittenThere(t *testi
 			lacks(t, got, "?edit", "?rename", "?delete")
 		})
 	}
-	_ = signed
+}
+
+func TestALinkOfASignedFileSaysThatAnEditWouldNeedASignature(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "links.json")
+	public, private, err := minisign.GenerateKey(nil)
+	testcaddy.Must(t, err)
+	const content = `{"docs": "https://docs.example"}`
+	testcaddy.Write(t, file, content)
+	testcaddy.Write(t, file+".minisig", testcaddy.Signature(t, content, private))
+	s := testcaddy.Serve(t, strings.Replace(testcaddy.PageBlock(file, ""), "from file "+file,
+		fmt.Sprintf("from file %s {\nminisign %s\n}", file, public), 1))
+	got := s.Get(t, "/.links/key/docs", testcaddy.AsAnn, testcaddy.AsHTML)
+	got.Wants(t, 200, "it is signed", "In <bdi>"+file+"</bdi>:",
+		"<pre>"+html.EscapeString(`"docs": "https://docs.example"`)+"</pre>")
+	lacks(t, got, "?edit", "?rename", "?delete")
 }
 
 func TestAnInlineLinkSaysThatItStandsInCaddysConfiguration(t *testing.T) {

@@ -91,15 +91,17 @@ func (r *request) rename(key string) view {
 		return failure(r.layout(), http.StatusBadRequest, err.Error()+".")
 	}
 	now, isThere := servingRule(r.links.Serving().Ruleset, key)
-	if !isThere {
-		return r.noSuchKey(key)
-	}
-	e := &formEdit{key: now.Key}
+	e := &formEdit{key: cmp.Or(now.Key, key)}
 	if err := r.setFrom(e); err != nil {
 		return r.renameRefused(now, err)
 	}
-	if e.from == nil {
+	switch {
+	case e.from == nil && !isThere:
+		return r.noSuchKey(key)
+	case e.from == nil:
 		e.from, e.isFrom = &now, true
+	case !isThere:
+		now = *e.from // to show what was typed
 	}
 	renamed, old, err := r.renamed(*e.from)
 	if err != nil {
@@ -165,6 +167,10 @@ func (r *request) renamed(rule resolver.Rule) (renamed resolver.Rule, old *resol
 
 // renameRefused returns the form again, with why the link was not renamed.
 func (r *request) renameRefused(now resolver.Rule, err error) view {
+	other, isConflict := errors.AsType[*conflict](err)
+	if isConflict && other.now != nil {
+		now = *other.now
+	}
 	v := r.renameView(now)
 	if u, is := errors.AsType[unconfirmed](err); is {
 		v.effectsView = r.effects(now, &formEdit{key: now.Key, rule: &now, from: &now}, u.Effects)
@@ -172,7 +178,7 @@ func (r *request) renameRefused(now resolver.Rule, err error) view {
 		return v
 	}
 	v.Error, v.Status = err.Error(), client.StatusOf(err)
-	if _, is := errors.AsType[*conflict](err); is {
+	if isConflict {
 		v.Status = http.StatusConflict
 	}
 	v.addLeads(r)
