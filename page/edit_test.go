@@ -174,7 +174,7 @@ func TestWhatCannotBeWrittenIsShownAsALineToCommit(t *testing.T) {
 	form.Set("to", "https://new.example")
 	form.Set("status", "301")
 	got := s.Post(t, "/.links/key/docs", form.Encode(), testcaddy.AsHTML)
-	got.Wants(t, 409, "inline rules cannot be edited", "In <bdi>Caddy&#39;s configuration, shortlink",
+	got.Wants(t, 409, "inline rules cannot be edited", "In <code><bdi>Caddy&#39;s configuration, shortlink",
 		"<pre>rule docs https://new.example 301</pre>")
 }
 
@@ -248,7 +248,7 @@ func TestWhoMayNotEditIsShownTheLineToCommit(t *testing.T) {
 	before := testcaddy.ReadFile(t, file)
 	s.Get(t, "/.links/new", testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200, "write nobody", "shows what to write")
 	s.Post(t, "/.links/new", "key=fresh&to=https://x.test", testcaddy.AsHTML).
-		Wants(t, 403, "In <bdi>"+file, html.EscapeString(`"fresh": "https://x.test"`)+"</pre>")
+		Wants(t, 403, "In <code><bdi>"+file, html.EscapeString(`"fresh": "https://x.test"`)+"</pre>")
 	if testcaddy.ReadFile(t, file) != before {
 		t.Error("it was saved")
 	}

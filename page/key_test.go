@@ -29,7 +29,7 @@ func TestALinkThatCannotBeEditedSaysWhereItStandsAndHowItIsWrittenThere(t *testi
 	dir := t.TempDir()
 	for name, tt := range map[string]struct{ content, in, line string }{
 		"links.csv": {"key,destination\nx,/y\ndocs,\"https://docs.example/a,b\"\n", ":3:1",
-			`docs,"https://docs.example/a,b",,,`},
+			`docs,"https://docs.example/a,b"`},
 		"links.json": {"{\"docs\": {\"to\": \"https://docs.example\", \"note\": \"why\"}}", ":1:2",
 			`"docs": {"to":"https://docs.example","note":"why"}`},
 		"_redirects": {"/docs https://docs.example/x 301\n", ":1:1",
@@ -40,7 +40,7 @@ func TestALinkThatCannotBeEditedSaysWhereItStandsAndHowItIsWrittenThere(t *testi
 			testcaddy.Write(t, file, tt.content)
 			s := testcaddy.Serve(t, testcaddy.PageBlock(file, "write nobody"))
 			got := s.Get(t, "/.links/key/docs", testcaddy.AsAnn, testcaddy.AsHTML)
-			got.Wants(t, 200, "write nobody", "In <bdi>"+file+tt.in+"</bdi>:",
+			got.Wants(t, 200, "write nobody", "In <code><bdi>"+file+tt.in+"</bdi></code>",
 				"<pre>"+html.EscapeString(tt.line)+"</pre>")
 			lacks(t, got, "?edit", "?rename", "?delete")
 		})
@@ -57,7 +57,7 @@ func TestALinkOfASignedFileSaysThatAnEditWouldNeedASignature(t *testing.T) {
 	s := testcaddy.Serve(t, strings.Replace(testcaddy.PageBlock(file, ""), "from file "+file,
 		fmt.Sprintf("from file %s {\nminisign %s\n}", file, public), 1))
 	got := s.Get(t, "/.links/key/docs", testcaddy.AsAnn, testcaddy.AsHTML)
-	got.Wants(t, 200, "it is signed", "In <bdi>"+file+"</bdi>:",
+	got.Wants(t, 200, "it is signed", "In <code><bdi>"+file+"</bdi></code>",
 		"<pre>"+html.EscapeString(`"docs": "https://docs.example"`)+"</pre>")
 	lacks(t, got, "?edit", "?rename", "?delete")
 }
@@ -83,7 +83,7 @@ func TestALinkOfALaterSourceCanBeEditedAndNotDeleted(t *testing.T) {
 	s := testcaddy.Serve(t, fmt.Sprintf("shortlink {\nfrom file %s\nfrom file %s\n}\n%s\nshortlink_page",
 		first, second, testcaddy.SignIn))
 	got := s.Get(t, "/.links/key/docs", testcaddy.AsAnn, testcaddy.AsHTML)
-	got.Wants(t, 200, "?edit", "Where to delete it", "b.csv:2:1", "<pre>docs,https://docs.example,,,</pre>")
+	got.Wants(t, 200, "?edit", "Where to delete it", "b.csv:2:1", "<pre>docs,https://docs.example</pre>")
 	lacks(t, got, "?delete")
 }
 

@@ -22,5 +22,5 @@ func Written(rule resolver.Rule, format Format) (string, error) {
 	var b strings.Builder
 	err := Write(&b, format, slices.Values([]resolver.Rule{rule}))
 	_, row, _ := strings.Cut(b.String(), "\n") // after the header
-	return strings.TrimSuffix(row, "\n"), err
+	return strings.TrimRight(row, ",\n"), err
 }
