@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/caddy-shortlink/shortlink/internal/live"
@@ -79,9 +80,10 @@ func (r *request) keyPage(key string) view {
 		v.Tried = r.explain(v.Try)
 	} else {
 		v.ShortURL = r.shortURL(found.Key)
-		v.QR, _ = newQRCode(v.ShortURL) // a longer one has none
+		v.QR, _ = newQRCode(v.ShortURL)   // a longer one has none
+		leads := v.addLeads(r, found.Key) // it looks at all rules, as what follows does
 		v.Outcome = r.explain(v.ShortURL, &found)
-		v.addLeads(r, found.Key)
+		leads.Wait()
 	}
 	v.Rule = ruleOf(found)
 	v.addWhyNot(r, found)
@@ -147,31 +149,39 @@ func (r *request) locatedChain(serving *live.Loaded, first *resolver.Rule) []*ru
 	return met
 }
 
-// addLeads adds the other ways to the destination of a key.
-func (v *keyPage) addLeads(r *request, key string) {
-	if v.Outcome.Destination == "" {
-		return
+// addLeads begins to add the other ways to where a short URL leads. Wait returns when it is done.
+func (v *keyPage) addLeads(r *request, key string) *sync.WaitGroup {
+	asked := show.OutcomeOf(r.links.Serving().Ruleset, show.Ask(v.ShortURL, r.origin()))
+	var leads sync.WaitGroup
+	leads.Go(func() { v.Leads, v.MoreLeads = r.firstLeads(asked.Destination, key, mostLeads) })
+	return &leads
+}
+
+// firstLeads returns the first ways to a URL, other than by a key, and whether there are more.
+func (r *request) firstLeads(target, key string, most int) (first []show.Lead, hasMore bool) {
+	if target == "" {
+		return nil, false
 	}
 	select {
 	case r.page.leads <- struct{}{}:
 		defer func() { <-r.page.leads }()
 	default:
-		v.MoreLeads = true // a search lists them
-		return
+		return nil, true // a search lists them
 	}
-	leads, err := r.leadsTo(v.Outcome.Destination)
+	leads, err := r.leadsTo(target)
 	if err != nil {
-		return // there are none
+		return nil, false // there are none
 	}
 	for lead := range leads.All {
 		if lead.Key == key {
 			continue
 		}
-		if v.MoreLeads = len(v.Leads) == mostLeads; v.MoreLeads {
-			break
+		if len(first) == most {
+			return first, true
 		}
-		v.Leads = append(v.Leads, lead)
+		first = append(first, lead)
 	}
+	return first, false
 }
 
 // noSuchKey is the page of a key without a rule.

@@ -10,6 +10,8 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
 	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -25,19 +27,28 @@ const (
 	oldFree  = "free" // it is removed
 )
 
-// renameView is the form to give a link another key. The embedded view shows what that changes, if
-// it has to be confirmed.
+// renameView is the form to give a link another key.
 type renameView struct {
-	effectsView
+	layout
+	Saved  bool   `json:"saved"` // never
+	Key    string `json:"key"`
 	NewKey string `json:"new_key"`
 	Old    string `json:"old"`
+	Was    string `json:"was"` // the rule as JSON
+	Digest string `json:"digest"`
 	// Error says why it was refused, or is empty.
 	Error string `json:"error,omitempty"`
 	// Leads are keys of other links that lead to this one; MoreLeads is how many are not listed.
 	Leads     []string `json:"leads,omitempty"`
 	MoreLeads int      `json:"more_leads,omitempty"`
-	// IsFree says that the old key can be removed.
-	IsFree bool `json:"-"`
+	// The following are set if the effects have to be confirmed.
+	Count    int           `json:"others,omitempty"`
+	Others   []show.Change `json:"effects,omitempty"`
+	Warnings []string      `json:"warnings,omitempty"`
+	Confirm  string        `json:"confirm,omitempty"`
+
+	Effects *live.Effects `json:"-"` // nil if there is nothing to confirm
+	IsFree  bool          `json:"-"` // the old key can be removed
 }
 
 // renameForm returns the form to rename a link.
@@ -61,28 +72,56 @@ func (r *request) renameForm(key string) view {
 // renameView returns the form to rename a link, with what was typed.
 func (r *request) renameView(from resolver.Rule) renameView {
 	v := renameView{
-		effectsView: r.effects(from, &formEdit{key: from.Key, from: &from}, new(live.Effects)),
-		NewKey:      r.PostForm.Get(fieldNewKey), Old: cmp.Or(r.PostForm.Get(fieldOld), oldLeads),
-		IsFree: r.links.WhyNotRemovable(from.Key) == nil,
+		layout: r.layout(), Key: from.Key, NewKey: r.PostForm.Get(fieldNewKey),
+		Old: cmp.Or(r.PostForm.Get(fieldOld), oldLeads), Was: live.RuleText(&from),
+		Digest: r.links.Serving().Digest, IsFree: r.links.WhyNotRemovable(from.Key) == nil,
 	}
-	v.Title, v.Confirm, v.IsRemove = "Rename "+from.Key, "", false
+	v.Title = "Rename " + from.Key
 	return v
 }
 
 // addLeads adds the links whose answers would change if the link was gone.
 func (v *renameView) addLeads(r *request) {
-	gone := &live.Edit{Changes: []live.Change{{Key: v.Rule.Key, Rule: &resolver.Rule{
-		Key: v.Rule.Key, Value: resolver.GoneValue,
-	}}}}
-	effects, err := r.links.Preview(r.Context(), gone)
+	gone := &resolver.Rule{Key: v.Key, Value: resolver.GoneValue}
+	effects, err := r.links.Preview(r.Context(), &live.Edit{
+		Changes: []live.Change{{Key: v.Key, Rule: gone}},
+	})
 	if err != nil {
-		return // to be gone is refused, too, with the reason
+		return // so the form will be refused, too, with the reason
 	}
 	for _, other := range effects.Others {
 		v.Leads = append(v.Leads, other.Rule.Key)
 	}
 	v.MoreLeads = effects.Count - len(v.Leads)
 }
+
+// addEffects adds what there is to confirm.
+func (v *renameView) addEffects(effects *live.Effects) {
+	v.Status, v.Title = http.StatusPreconditionRequired, "Rename "+v.Key+"?"
+	v.Effects, v.Count, v.Confirm = effects, effects.Count, fingerprint(effects)
+	for _, other := range effects.Others {
+		v.Others = append(v.Others, show.ChangeOf(other))
+	}
+	for _, w := range effects.Warnings {
+		v.Warnings = append(v.Warnings, w.Key+": "+w.Message)
+	}
+}
+
+// OwnLines are the changes of the two keys.
+func (v renameView) OwnLines() []show.ChangeLine { return linesOf(v.Effects.Own) }
+
+// OtherLines are the changes of other links.
+func (v renameView) OtherLines() []show.ChangeLine { return linesOf(v.Effects.Others) }
+
+func linesOf(changes []resolver.Change) (lines []show.ChangeLine) {
+	for _, change := range changes {
+		lines = append(lines, show.LinesOf(change)...)
+	}
+	return lines
+}
+
+// Unnamed is how many other links that change are not listed.
+func (v renameView) Unnamed() int { return v.Count - len(v.Others) }
 
 // rename gives a link another key, and what becomes of the old one, as one change.
 func (r *request) rename(key string) view {
@@ -173,8 +212,7 @@ func (r *request) renameRefused(now resolver.Rule, err error) view {
 	}
 	v := r.renameView(now)
 	if u, is := errors.AsType[unconfirmed](err); is {
-		v.effectsView = r.effects(now, &formEdit{key: now.Key, rule: &now, from: &now}, u.Effects)
-		v.Title, v.Status = "Rename "+now.Key+"?", http.StatusPreconditionRequired
+		v.addEffects(u.Effects)
 		return v
 	}
 	v.Error, v.Status = err.Error(), client.StatusOf(err)
@@ -191,13 +229,21 @@ func (v renameView) text(w io.Writer) {
 	switch {
 	case v.Error != "":
 		fmt.Fprintln(w, v.Error)
-	case v.Confirm != "":
-		v.effectsView.text(w)
+	case v.Effects != nil:
+		fmt.Fprintf(w, "This also changes %s; nothing is saved yet.\n",
+			printable.Count(v.Count, "other link"))
+		for _, line := range v.OtherLines() {
+			fmt.Fprintf(w, "  %s: was %s, now %s\n", line.Requests, line.Before, line.After)
+		}
+		for _, warning := range v.Warnings {
+			fmt.Fprintln(w, " ", warning)
+		}
+		fmt.Fprintf(w, "To save it send the same again with confirm=%s\n", v.Confirm)
 	default:
 		fmt.Fprintf(w, "POST action=%s, %s, %s (%s, %s or %s) and digest\n", actionRename, fieldNewKey,
 			fieldOld, oldLeads, oldGone, oldFree)
 	}
 	for _, key := range v.Leads {
-		fmt.Fprintf(w, "%s leads to %s\n", key, v.Rule.Key)
+		fmt.Fprintf(w, "%s leads to %s\n", key, v.Key)
 	}
 }

@@ -3,6 +3,7 @@ package page_test
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"strings"
 	"testing"
 
@@ -103,6 +104,7 @@ func TestARefusedRenameSaysWhyAndKeepsWhatWasTyped(t *testing.T) {
 		"nothing becomes of the old": {"x", "dropped", "old takes leads, gone or free", 422},
 	} {
 		t.Run(name, func(t *testing.T) {
+			form := maps.Clone(form)
 			form.Set("new_key", tt.key)
 			form.Set("old", tt.old)
 			got := s.Post(t, "/.links/key/docs", form.Encode(), testcaddy.AsHTML)
@@ -169,6 +171,17 @@ func TestProgramsRenameLinksToo(t *testing.T) {
 	s.Get(t, "/.links/key/handbook?rename", testcaddy.AsAnn).Wants(t, 200, "POST action=rename")
 	s.Post(t, "/.links/key/handbook", "action=rename&new_key=x", "Origin: https://evil.example").
 		Wants(t, 403, "another site")
+}
+
+func TestARenameThatHidesThePageWaitsForASecondClick(t *testing.T) {
+	s, _ := servePage(t, someRules, "")
+	form := s.FormOf(t, "/.links/key/secret/plan?rename")
+	form.Set("new_key", ".links")
+	for _, as := range []string{testcaddy.AsHTML, testcaddy.AsJSON, "Accept: text/plain"} {
+		s.Post(t, "/.links/key/secret/plan", form.Encode(), as).
+			Wants(t, 428, "the links page does not get it")
+	}
+	s.Get(t, "/.links/", testcaddy.AsAnn).Wants(t, 200)
 }
 
 func TestWhoMayNotEditCannotRename(t *testing.T) {
