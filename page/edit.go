@@ -60,7 +60,7 @@ func (r *request) editForm(key string) view {
 		return r.noSuchKey(key)
 	}
 	v := editForm{layout: r.layout(), Rule: *ruleOf(found), Was: live.RuleText(&found),
-		Digest: serving.Digest, WhyNot: r.whyNotEditable(found.Key)}
+		Digest: serving.Digest, WhyNot: r.whyNot(r.links.WhyNotEditable(found.Key))}
 	v.Title = "Change " + found.Key
 	if at := found.Position.Source; v.WhyNot == "" && at != r.links.EditedSource() {
 		v.Overrides = at
@@ -73,7 +73,7 @@ func (editForm) template() string { return "form" }
 func (v editForm) text(w io.Writer) {
 	if v.Error != "" {
 		fmt.Fprintln(w, v.Error)
-		v.Place.text(w)
+		fmt.Fprint(w, v.Place)
 		return
 	}
 	if v.WhyNot != "" {

@@ -2,7 +2,6 @@ package page
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -12,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/uritemplate"
@@ -26,10 +24,9 @@ type keyPage struct {
 	layout
 	Rule     *rule  `json:"rule"`
 	ShortURL string `json:"short_url,omitempty"` // none for a template
-	// Outcome says where the short URL leads, and why.
-	Outcome *show.Outcome `json:"outcome,omitempty"`
-	// Chain are, for a template, the rules that a request matches, in order.
-	Chain []*rule `json:"chain,omitempty"`
+	// Outcome says where the short URL leads, and why; for a template a URL that was typed, or an
+	// example.
+	Outcome *show.Outcome `json:"outcome"`
 	// Leads are the other ways to the destination; MoreLeads says that there are more.
 	Leads     []show.Lead `json:"leads,omitempty"`
 	MoreLeads bool        `json:"more_leads,omitempty"`
@@ -41,9 +38,6 @@ type keyPage struct {
 	WhyNot       string `json:"why_not,omitempty"`
 	WhyNotRemove string `json:"why_not_remove,omitempty"`
 	Place        *place `json:"place,omitempty"`
-	// Try is, for a template, a URL that was typed, or an example; Tried is what it gets.
-	Try   string        `json:"-"`
-	Tried *show.Outcome `json:"tried,omitempty"`
 
 	Chart  *chart  `json:"-"`
 	QR     *qrCode `json:"-"`
@@ -75,9 +69,7 @@ func (r *request) keyPage(key string) view {
 	v.Title = found.Key
 	v.Notice = noticeOf(r.URL.Query().Get("done"))
 	if resolver.IsTemplate(found.Key) {
-		v.Chain = r.locatedChain(serving, &found)
-		v.Try = r.tryOf(found.Key)
-		v.Tried = r.explain(v.Try)
+		v.Outcome = r.explain(r.tryOf(found.Key), &found)
 	} else {
 		v.ShortURL = r.shortURL(found.Key)
 		v.QR, _ = newQRCode(v.ShortURL)   // a longer one has none
@@ -105,48 +97,27 @@ func (r *request) keyPage(key string) view {
 
 // addWhyNot adds why the rule of a page cannot be edited or removed here, and where it can be.
 func (v *keyPage) addWhyNot(r *request, found resolver.Rule) {
-	v.WhyNot = r.whyNotEditable(found.Key)
-	if v.WhyNotRemove = v.WhyNot; v.WhyNot == "" {
-		v.WhyNotRemove = textOf(r.links.WhyNotRemovable(found.Key))
-	}
+	v.WhyNotRemove = r.whyNot(r.links.WhyNotRemovable(found.Key))
 	if v.WhyNotRemove != "" {
+		v.WhyNot = r.whyNot(r.links.WhyNotEditable(found.Key))
 		v.Place = r.placeOf(found)
 	}
 }
 
-// tryOf returns the URL that a request tries with a template: the typed one, or an example, in
-// which each variable has its name as the value.
+// tryOf returns the URL to try with a template: the typed one, or an example, in which each
+// variable has its name as the value.
 func (r *request) tryOf(key string) string {
 	typed := strings.TrimSpace(r.URL.Query().Get("try"))
-	if typed != "" && !strings.Contains(typed, "://") {
-		return "/" + strings.TrimPrefix(typed, "/")
-	}
-	values := map[string]uritemplate.Value{}
 	template, err := uritemplate.Parse(key)
 	if typed != "" || err != nil {
 		return typed
 	}
+	values := map[string]uritemplate.Value{}
 	for _, name := range template.Names() {
 		values[name] = uritemplate.String(name)
 	}
 	path, _ := template.Expand(values) // names are no prefixes of lists
 	return r.origin() + "/" + path
-}
-
-// locatedChain returns the rules that a request matches from a rule with variables on, all with
-// their positions.
-func (r *request) locatedChain(serving *live.Loaded, first *resolver.Rule) []*rule {
-	chain := serving.Ruleset.Chain(first.Key)
-	all := []*resolver.Rule{first}
-	for i := range chain {
-		all = append(all, &chain[i])
-	}
-	r.links.Locate(r.Context(), serving, all...)
-	var met []*rule
-	for _, one := range chain {
-		met = append(met, ruleOf(one))
-	}
-	return met
 }
 
 // addLeads begins to add the other ways to where a short URL leads. Wait returns when it is done.
@@ -199,21 +170,15 @@ func noticeOf(done string) string {
 }
 
 // whyNotWritable says why the user cannot edit; "" if the user can.
-func (r *request) whyNotWritable() string {
-	return cmp.Or(r.page.whyNoEdits(r.user), textOf(r.links.WhyNotWritable()))
-}
+func (r *request) whyNotWritable() string { return r.whyNot(r.links.WhyNotWritable()) }
 
-// whyNotEditable says why the user cannot edit the rule of a key; "" if the user can.
-func (r *request) whyNotEditable(key string) string {
-	return cmp.Or(r.page.whyNoEdits(r.user), textOf(r.links.WhyNotEditable(key)))
-}
-
-// textOf returns the text of an error, "" for nil.
-func textOf(err error) string {
-	if err == nil {
-		return ""
+// whyNot says why the user cannot make an edit, which may be refused by the links; "" if not.
+func (r *request) whyNot(refused error) string {
+	why := r.page.whyNoEdits(r.user)
+	if why == "" && refused != nil {
+		return refused.Error()
 	}
-	return err.Error()
+	return why
 }
 
 // With returns the path of the page with a query, relative to the root.
@@ -223,13 +188,8 @@ func (keyPage) template() string { return "key" }
 
 func (v keyPage) text(w io.Writer) {
 	v.Rule.line(w)
-	if v.Outcome != nil {
-		fmt.Fprintln(w, v.Outcome)
-		_ = show.WriteExplanation(w, *v.Outcome) // a buffer cannot fail
-	}
-	for _, met := range v.Chain {
-		fmt.Fprintf(w, "  matches %s, which leads to %s\n", met.Key, met.To)
-	}
+	fmt.Fprintln(w, v.Outcome)
+	_ = show.WriteExplanation(w, *v.Outcome) // a buffer cannot fail
 	if v.Rule.Note != "" {
 		fmt.Fprintln(w, "note:", v.Rule.Note)
 	}
@@ -239,12 +199,8 @@ func (v keyPage) text(w io.Writer) {
 	for _, lead := range v.Leads {
 		fmt.Fprintf(w, "%s leads there, too\n", lead.Path)
 	}
-	if v.Tried != nil {
-		fmt.Fprintln(w, v.Tried)
-	}
 	if v.WhyNotRemove != "" {
-		fmt.Fprintf(w, "not edited here: %s\n", v.WhyNotRemove)
-		v.Place.text(w)
+		fmt.Fprintf(w, "not edited here: %s\n%s", v.WhyNotRemove, v.Place)
 	}
 }
 

@@ -98,8 +98,8 @@ func TestARefusedRenameSaysWhyAndKeepsWhatWasTyped(t *testing.T) {
 	}{
 		"the new key is taken":       {"d", "gone", "there is a link with the key d already", 409},
 		"in another spelling":        {"%64", "gone", "there is a link with the key", 409},
-		"it is the old one":          {"%64ocs", "leads", "the link has the key docs already", 422},
-		"there is none":              {" ", "leads", "the new key is missing", 422},
+		"it is the old one":          {"%64ocs", "leads", "another one of", 422},
+		"there is none":              {" ", "leads", "write another key than docs", 422},
 		"no key can be like that":    {"a?b", "leads", "the path alone", 422},
 		"nothing becomes of the old": {"x", "dropped", "old takes leads, gone or free", 422},
 	} {

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net"
@@ -68,54 +69,39 @@ func servingRule(ruleset *resolver.Ruleset, key string) (resolver.Rule, bool) {
 type place struct {
 	// In is the position of the rule, or the name of its source.
 	In string `json:"in"`
-	// Lines are the rule as it is written there; nil if it cannot be.
-	Lines []string `json:"lines,omitempty"`
+	// Text is the rule as it is written there; "" if it cannot be.
+	Text string `json:"text,omitempty"`
 }
 
 // placeOf returns where a rule is changed or, if its key is new, where it is added.
 func (r *request) placeOf(rule resolver.Rule) *place {
-	at := r.positionOf(rule)
-	i := slices.IndexFunc(r.links.Sources, func(s source.Source) bool {
-		return s.String() == at.Source
-	})
-	if i < 0 {
-		return &place{"Caddy's configuration, " + at.String(), []string{caddyfileLine(rule)}}
-	}
-	p := &place{In: at.String()}
-	if legible, is := r.links.Sources[i].(source.Legible); is {
-		if text, err := legible.Written(rule); err == nil {
-			p.Lines = strings.Split(text, "\n")
-		}
-	}
-	return p
-}
-
-// positionOf returns where the rule of a key stands, or the source that a new one goes into.
-func (r *request) positionOf(rule resolver.Rule) resolver.Position {
-	serving := r.links.Serving()
-	standing, isThere := servingRule(serving.Ruleset, rule.Key)
-	switch {
-	case rule.Position.Source != "":
-		return rule.Position
-	case isThere:
+	at := rule.Position
+	if serving := r.links.Serving(); at.Source == "" {
+		standing, _ := servingRule(serving.Ruleset, rule.Key)
 		r.links.Locate(r.Context(), serving, &standing)
-		return standing.Position
-	case r.links.EditedSource() != "":
-		return resolver.Position{Source: r.links.EditedSource()}
-	case len(r.links.Sources) > 0:
-		return resolver.Position{Source: r.links.Sources[0].String()}
+		at = standing.Position
 	}
-	return resolver.Position{Source: live.InlineSource(r.links.Name)}
+	name := cmp.Or(at.Source, r.links.EditedSource())
+	for _, from := range r.links.Sources {
+		if name != "" && name != from.String() {
+			continue
+		}
+		p := &place{In: cmp.Or(at.String(), from.String())}
+		if legible, is := from.(source.Legible); is {
+			p.Text, _ = legible.Written(rule)
+		}
+		return p
+	}
+	inline := cmp.Or(at.String(), live.InlineSource(r.links.Name))
+	return &place{"Caddy's configuration, " + inline, caddyfileLine(rule)}
 }
 
-func (p *place) text(w io.Writer) {
+// String returns the place as lines of text.
+func (p *place) String() string {
 	if p == nil {
-		return
+		return ""
 	}
-	fmt.Fprintf(w, "In %s:\n", p.In)
-	for _, line := range p.Lines {
-		fmt.Fprintln(w, line)
-	}
+	return fmt.Sprintf("In %s:\n%s\n", p.In, p.Text)
 }
 
 // caddyfileLine returns a rule as a line of a Caddyfile. Its note becomes a comment.

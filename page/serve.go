@@ -46,7 +46,8 @@ func (p *Page) serve(w http.ResponseWriter, r *http.Request, rest string) error 
 	if rest == "opensearch.xml" {
 		return req.openSearch(w)
 	}
-	if key, format := req.pictureOf(); format != "" {
+	format := r.URL.Query().Get("qr")
+	if key, isKey := req.key(); isKey && pictureTypes[format] != "" {
 		return req.picture(w, key, format)
 	}
 	return p.write(w, r, req.get())
@@ -135,14 +136,4 @@ func (r *request) key() (key string, ok bool) {
 		key = r.URL.Query().Get("key")
 	}
 	return key, ok && key != ""
-}
-
-// pictureOf returns the key whose QR code is requested as a file, and its format; "" for none.
-func (r *request) pictureOf() (key, format string) {
-	key, isKey := r.key()
-	format = r.URL.Query().Get("qr")
-	if !isKey || pictureTypes[format] == "" {
-		return key, ""
-	}
-	return key, format
 }

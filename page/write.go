@@ -56,7 +56,7 @@ var functions = template.FuncMap{
 	"visible": printable.Text,
 	"lines":   visibleLines,
 	"short":   short,
-	"brief":   brief,
+	"brief":   func(text string) string { return cut(text, mostBrief) },
 	"isLong":  func(text string) bool { return len(text) > mostBrief },
 
 	"styleOfMisses": styleOfMisses,
@@ -70,9 +70,6 @@ const mostBrief = 200
 
 // short returns a text for display, shortened if it is long.
 func short(text string) string { return cut(text, mostShown) }
-
-// brief returns a destination for display, shortened if it is long.
-func brief(text string) string { return cut(text, mostBrief) }
 
 // cut returns a text for display, of which at most most bytes are left.
 func cut(text string, most int) string {

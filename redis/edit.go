@@ -24,15 +24,12 @@ func (s *Source) Written(rule resolver.Rule) (string, error) {
 		words = []string{"SET", prefix + rule.Key, valueOf(rule)}
 	}
 	for i, word := range words {
-		if strings.Trim(word, plainLetters) != "" {
+		if strings.ContainsAny(word, " '\"?&#;{}") {
 			words[i] = "'" + strings.ReplaceAll(word, "'", `\'`) + "'"
 		}
 	}
 	return strings.Join(words, " "), nil
 }
-
-// plainLetters are the characters of words that need no quotation marks in redis-cli and shells.
-const plainLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/:._-"
 
 // Edit makes an edit and returns the version of what is there then; see [source.Writable].
 func (s *Source) Edit(
@@ -171,8 +168,5 @@ func valueOf(rule resolver.Rule) string {
 	return rulefile.JSONValue(rule)
 }
 
-// Interface guards
-var (
-	_ source.Writable = (*Source)(nil)
-	_ source.Legible  = (*Source)(nil)
-)
+// Interface guard
+var _ source.Writable = (*Source)(nil)

@@ -26,10 +26,10 @@ func (s *realServer) value(t *testing.T, key string) string {
 
 func TestARuleIsWrittenAsTheCommandThatSetsIt(t *testing.T) {
 	for command, tt := range map[string]struct{ hash, key, value string }{
-		"HSET links docs https://docs.example/":    {"links", "docs", "https://docs.example/"},
-		"SET links:docs https://docs.example/":     {"links:*", "docs", "https://docs.example/"},
+		"HSET links docs https://docs.example/":     {"links", "docs", "https://docs.example/"},
+		"SET links:docs https://docs.example/":      {"links:*", "docs", "https://docs.example/"},
 		"HSET links 'it\\'s' 'https://x.test/?a=b'": {"links", "it's", "https://x.test/?a=b"},
-		"HSET links 'gh/{x}' '/{x}'":               {"links", "gh/{x}", "/{x}"},
+		"HSET links 'gh/{x}' '/{x}'":                {"links", "gh/{x}", "/{x}"},
 	} {
 		rule := resolver.Rule{Key: tt.key, Value: tt.value}
 		if got, err := (&Source{Hash: tt.hash}).Written(rule); got != command || err != nil {

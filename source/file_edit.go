@@ -236,8 +236,5 @@ func writeAndCheck(w *contentEdit, edited, old *os.File) error {
 	return errors.Join(err, <-synced)
 }
 
-// Interface guards
-var (
-	_ Writable = (*File)(nil)
-	_ Legible  = (*File)(nil)
-)
+// Interface guard
+var _ Writable = (*File)(nil)

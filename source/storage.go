@@ -290,5 +290,4 @@ var (
 	_ Emptiable             = (*Storage)(nil)
 	_ Observed              = (*Storage)(nil)
 	_ Writable              = (*Storage)(nil)
-	_ Legible               = (*Storage)(nil)
 )
