@@ -109,8 +109,11 @@ func (v *keyPage) addWhyNot(r *request, found resolver.Rule) {
 func (r *request) tryOf(key string) string {
 	typed := strings.TrimSpace(r.URL.Query().Get("try"))
 	template, err := uritemplate.Parse(key)
-	if typed != "" || err != nil {
+	switch {
+	case strings.Contains(typed, "://"):
 		return typed
+	case typed != "" || err != nil:
+		return "/" + strings.TrimPrefix(typed, "/")
 	}
 	values := map[string]uritemplate.Value{}
 	for _, name := range template.Names() {

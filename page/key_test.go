@@ -96,7 +96,7 @@ func TestATemplatesPageHasAnExampleAndTriesWhatIsTyped(t *testing.T) {
 	s.Get(t, key, testcaddy.AsAnn, testcaddy.AsJSON).Wants(t, 200,
 		`"outcome":{"request":"http://go.example/gh/owner/path","outcome":"redirect"`)
 	// as the form sends it
-	for _, tried := range []string{"/gh/x/a/b", "http://go.example/gh/x/a/b"} {
+	for _, tried := range []string{"/gh/x/a/b", "gh/x/a/b", "http://go.example/gh/x/a/b"} {
 		target := "/.links/key/?key=" + url.QueryEscape("gh/{owner}/{+path}") + "&try=" +
 			url.QueryEscape(tried)
 		s.Get(t, target, testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200,
