@@ -43,11 +43,11 @@ type editForm struct {
 	Place  *place `json:"place,omitempty"`
 }
 
-// newForm returns the form of a new link, perhaps with a key.
+// newForm returns the form of a new link, filled in as the query says.
 func (r *request) newForm() view {
 	query := r.URL.Query()
 	v := editForm{layout: r.layout(), IsNew: true, Digest: r.links.Serving().Digest}
-	v.Rule = rule{Key: query.Get("key"), To: query.Get("to")}
+	v.Rule = rule{Key: query.Get("key"), To: query.Get("to"), Note: query.Get("note")}
 	v.Title, v.WhyNot = "New link", r.whyNotWritable()
 	return v
 }
@@ -144,10 +144,6 @@ func (r *request) edit(key string) view {
 	if key == "" {
 		return r.refused(resolver.Rule{}, nil, client.Errorf(http.StatusUnprocessableEntity,
 			"the key is missing: write the path of the short URL, such as docs or team/handbook"))
-	}
-	if r.links.Shares {
-		return failure(r.layout(), http.StatusConflict, "Several handlers are called "+
-			r.links.PublicName()+"; give each a name.")
 	}
 	conditions, err := client.PreconditionsOf(r.Request)
 	if err != nil {

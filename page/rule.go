@@ -88,7 +88,9 @@ func (r *request) placeOf(rule resolver.Rule) *place {
 		}
 		p := &place{In: cmp.Or(at.String(), from.String())}
 		if legible, is := from.(source.Legible); is {
-			p.Text, _ = legible.Written(rule)
+			if text, err := legible.Written(rule); err == nil {
+				p.Text = text
+			}
 		}
 		return p
 	}

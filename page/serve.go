@@ -65,6 +65,8 @@ func (r *request) get() view {
 		return r.newForm()
 	case r.rest == "try":
 		return r.tryPage()
+	case r.rest == "serving":
+		return r.servingPage()
 	case !isKey:
 		return notFound(r.layout(), "There is no such page.")
 	case r.URL.Query().Has("edit"):
@@ -103,6 +105,10 @@ func (r *request) post(h http.Header) view {
 	}
 	if why := r.page.whyNoEdits(r.user); why != "" {
 		return r.lineToCommit(key, why)
+	}
+	if r.links.Shares {
+		return failure(r.layout(), http.StatusConflict, "Several handlers are called "+
+			r.links.PublicName()+"; give each a name.")
 	}
 	if isKey && r.PostForm.Get(fieldAction) == actionRename {
 		return r.rename(key)
