@@ -73,7 +73,9 @@ func (editForm) template() string { return "form" }
 func (v editForm) text(w io.Writer) {
 	if v.Error != "" {
 		fmt.Fprintln(w, v.Error)
-		fmt.Fprint(w, v.Place)
+		if v.Place != nil {
+			fmt.Fprintf(w, "In %s:\n%s\n", v.Place.In, v.Place.Text)
+		}
 		return
 	}
 	if v.WhyNot != "" {

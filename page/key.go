@@ -203,7 +203,7 @@ func (v keyPage) text(w io.Writer) {
 		fmt.Fprintf(w, "%s leads there, too\n", lead.Path)
 	}
 	if v.WhyNotRemove != "" {
-		fmt.Fprintf(w, "not edited here: %s\n%s", v.WhyNotRemove, v.Place)
+		fmt.Fprintf(w, "not edited here: %s\nin %s: %s\n", v.WhyNotRemove, v.Place.In, v.Place.Text)
 	}
 }
 

@@ -98,14 +98,6 @@ func (r *request) placeOf(rule resolver.Rule) *place {
 	return &place{"Caddy's configuration, " + inline, caddyfileLine(rule)}
 }
 
-// String returns the place as lines of text.
-func (p *place) String() string {
-	if p == nil {
-		return ""
-	}
-	return fmt.Sprintf("In %s:\n%s\n", p.In, p.Text)
-}
-
 // caddyfileLine returns a rule as a line of a Caddyfile. Its note becomes a comment.
 func caddyfileLine(r resolver.Rule) string {
 	words := append([]string{"rule", r.Key, r.Value}, ruleOf(r).Flags()...)
