@@ -41,7 +41,7 @@ type keyPage struct {
 
 	Chart  *chart  `json:"-"`
 	QR     *qrCode `json:"-"`
-	Notice string  `json:"-"` // what an edit has come to
+	Notice string  `json:"-"` // what an edit has come to a moment ago
 }
 
 // keyHits are how often a link was used, and when last.
@@ -67,7 +67,9 @@ func (r *request) keyPage(key string) view {
 	}
 	v := keyPage{layout: r.layout(), Digest: serving.Digest}
 	v.Title = found.Key
-	v.Notice = noticeOf(r.URL.Query().Get("done"))
+	if done := r.URL.Query().Get("done"); r.hasHappened(done, found.Key) {
+		v.Notice = done
+	}
 	if resolver.IsTemplate(found.Key) {
 		v.Outcome = r.explain(r.tryOf(found.Key), &found)
 	} else {
@@ -166,10 +168,12 @@ func (r *request) noSuchKey(key string) view {
 	return v
 }
 
-// noticeOf returns the result of an edit after which a browser was redirected.
-func noticeOf(done string) string {
-	return map[string]string{"saved": "Saved.", "made": "The link now exists.",
-		"renamed": "Renamed."}[done]
+// hasHappened reports whether an edit was made a moment ago that a URL tells of: anybody can make a
+// link to a page that says so.
+func (r *request) hasHappened(done, key string) bool {
+	kind := map[string]resolver.ChangeKind{"saved": resolver.ChangeEdited,
+		"made": resolver.ChangeAdded, "renamed": resolver.ChangeAdded, "removed": resolver.ChangeRemoved}[done]
+	return r.links.ChangedSince(key, kind, time.Now().Add(-time.Minute))
 }
 
 // whyNotWritable says why the user cannot edit; "" if the user can.

@@ -118,7 +118,8 @@ func (r *request) rename(key string) view {
 		Changes: []live.Change{
 			{Key: renamed.Key, Rule: &renamed, If: isNew}, {Key: e.key, Rule: old, If: isSame},
 		},
-		Remote: r.RemoteAddr, User: r.user, Confirm: r.confirm, IfRules: conditions.OfRules(),
+		Remote: r.RemoteAddr, User: r.user, IfRules: conditions.OfRules(),
+		Confirm: func(f *live.Effects) error { return r.confirm(e, f) },
 	}
 	if _, err := r.links.Apply(r.Context(), edit); err != nil {
 		return r.renameRefused(*e.from, err)
