@@ -169,7 +169,7 @@ func TestProgramsRenameLinksToo(t *testing.T) {
 	s.Post(t, "/.links/key/handbook", "action=rename&new_key=d").Wants(t, 409, "choose another key")
 	s.Post(t, "/.links/key/handbook", "action=rename").Wants(t, 422, "new_key")
 	edit := map[string]string{"action": "rename", "new_key": "manual", "old": "gone"}
-	postJSON(t, s, "/.links/key/handbook", edit).Wants(t, 200, "renamed manual")
+	postJSON(t, s, "/.links/key/handbook", edit).Wants(t, 200, `"key":"manual"`, `"done":"renamed"`)
 	s.Get(t, "/.links/key/handbook?rename", testcaddy.AsAnn).Wants(t, 200, "POST action=rename")
 	s.Post(t, "/.links/key/handbook", "action=rename&new_key=x", "Origin: https://evil.example").
 		Wants(t, 403, "another site")
