@@ -43,9 +43,9 @@ type editForm struct {
 	Error string `json:"error,omitempty"`
 	// Overrides is the position of a rule that this one overrides, or empty.
 	Overrides string `json:"overrides,omitempty"`
-	// WhyNot says why nothing can be saved here; Lines are then the lines to write.
-	WhyNot string   `json:"why_not,omitempty"`
-	Lines  []string `json:"lines,omitempty"`
+	// WhyNot says why nothing can be saved here; Place is then where to write the rule.
+	WhyNot string `json:"why_not,omitempty"`
+	Place  *place `json:"place,omitempty"`
 	facts
 }
 
@@ -66,9 +66,7 @@ func (r *request) form(written resolver.Rule) editForm {
 		return v
 	}
 	v.Title = "Change " + v.Rule.Key
-	if err := r.links.WhyNotEditable(v.Rule.Key); err != nil && v.WhyNot == "" {
-		v.WhyNot = err.Error()
-	}
+	v.WhyNot = r.whyNot(r.links.WhyNotEditable(v.Rule.Key))
 	found, _ := servingRule(r.links.Serving().Ruleset, v.Rule.Key)
 	if at := found.Position.Source; v.WhyNot == "" && at != r.links.EditedSource() {
 		v.Overrides = at
@@ -92,8 +90,8 @@ func (editForm) template() string { return "form" }
 func (v editForm) text(w io.Writer) {
 	if v.Error != "" {
 		fmt.Fprintln(w, v.Error)
-		for _, line := range v.Lines {
-			fmt.Fprintln(w, line)
+		if v.Place != nil {
+			fmt.Fprintf(w, "In %s:\n%s\n", v.Place.In, v.Place.Text)
 		}
 		return
 	}
@@ -150,10 +148,6 @@ func isSet(form url.Values, name string) bool {
 
 // edit makes or checks the edit of a form.
 func (r *request) edit(key string) view {
-	if r.links.Shares {
-		return failure(r.layout(), http.StatusConflict, "Several handlers are called "+
-			r.links.PublicName()+"; give each a name.")
-	}
 	conditions, err := client.PreconditionsOf(r.Request)
 	if err != nil {
 		return failure(r.layout(), http.StatusBadRequest, err.Error()+".")
@@ -266,7 +260,7 @@ func (r *request) refused(written resolver.Rule, e *formEdit, err error) view {
 	v := r.form(written)
 	v.Error, v.Title, v.Status = err.Error(), "Nothing is saved yet", client.StatusOf(err)
 	if v.Status == http.StatusConflict && e.rule != nil {
-		v.Lines = writtenAs(written)
+		v.Place = r.placeOf(written)
 	}
 	return v
 }
@@ -278,7 +272,7 @@ func (r *request) lineToCommit(key, why string) view {
 		return failure(r.layout(), http.StatusForbidden, "Nothing is saved: "+why+".")
 	}
 	v := r.form(written)
-	v.Error, v.Lines = why, writtenAs(written)
+	v.Error, v.Place = why, r.placeOf(written)
 	v.Status, v.Title = http.StatusForbidden, "Nothing is saved"
 	return v
 }

@@ -173,8 +173,8 @@ func TestWhatCannotBeWrittenIsShownAsALineToCommit(t *testing.T) {
 	form.Set("to", "https://new.example")
 	form.Set("status", "301")
 	got := s.Post(t, "/.links/key/docs", form.Encode(), testcaddy.AsHTML)
-	got.Wants(t, 409, "inline rules cannot be edited", "rule docs https://new.example 301",
-		html.EscapeString(`"docs": {"to":"https://new.example","status":301}`))
+	got.Wants(t, 409, "inline rules cannot be edited", "In <code><bdi>Caddy&#39;s configuration, shortlink",
+		"<pre>rule docs https://new.example 301</pre>")
 }
 
 func TestTheLongestDestinationsFitIntoAForm(t *testing.T) {
@@ -245,9 +245,9 @@ func TestAnEditThatHidesThePageWaitsForASecondClick(t *testing.T) {
 func TestWhoMayNotEditIsShownTheLineToCommit(t *testing.T) {
 	s, file := servePage(t, someRules, "write nobody")
 	before := testcaddy.ReadFile(t, file)
-	s.Get(t, "/.links/new", testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200, "write nobody", "shows the line to commit")
+	s.Get(t, "/.links/new", testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200, "write nobody", "shows what to write")
 	s.Post(t, "/.links/new", "key=fresh&to=https://x.test", testcaddy.AsHTML).
-		Wants(t, 403, "rule fresh https://x.test", html.EscapeString(`"fresh": "https://x.test"`))
+		Wants(t, 403, "In <code><bdi>"+file, html.EscapeString(`"fresh": "https://x.test"`)+"</pre>")
 	if testcaddy.ReadFile(t, file) != before {
 		t.Error("it was saved")
 	}

@@ -46,8 +46,9 @@ func (p *Page) serve(w http.ResponseWriter, r *http.Request, rest string) error 
 	if rest == "opensearch.xml" {
 		return req.openSearch(w)
 	}
-	if key, isPNG := req.pictureOf(); isPNG {
-		return req.picture(w, key)
+	format := r.URL.Query().Get("qr")
+	if key, isKey := req.key(); isKey && pictureTypes[format] != "" {
+		return req.picture(w, key, format)
 	}
 	return p.write(w, r, req.get())
 }
@@ -70,6 +71,8 @@ func (r *request) get() view {
 		return notFound(r.layout(), "There is no such page.")
 	case r.URL.Query().Has("edit"):
 		return r.editForm(key)
+	case r.URL.Query().Has("rename"):
+		return r.renameForm(key)
 	case r.URL.Query().Has("delete"):
 		return r.deleteForm(key)
 	}
@@ -105,6 +108,13 @@ func (r *request) post(h http.Header) view {
 	if why := r.page.whyNoEdits(r.user); why != "" && action != actionCheck {
 		return r.lineToCommit(key, why)
 	}
+	if r.links.Shares {
+		return failure(r.layout(), http.StatusConflict, "Several handlers are called "+
+			r.links.PublicName()+"; give each a name.")
+	}
+	if isKey && r.PostForm.Get(fieldAction) == actionRename {
+		return r.rename(key)
+	}
 	return r.edit(key)
 }
 
@@ -127,10 +137,4 @@ func (r *request) key() (key string, ok bool) {
 		key = r.URL.Query().Get("key")
 	}
 	return key, ok && key != ""
-}
-
-// pictureOf returns the key whose QR code is requested as a PNG.
-func (r *request) pictureOf() (key string, ok bool) {
-	key, ok = r.key()
-	return key, ok && r.URL.Query().Get("qr") == "png"
 }

@@ -55,6 +55,8 @@ var functions = template.FuncMap{
 	"visible": printable.Text,
 	"lines":   visibleLines,
 	"short":   short,
+	"brief":   func(text string) string { return cut(text, mostBrief) },
+	"isLong":  func(text string) bool { return len(text) > mostBrief },
 
 	"styleOfMisses": func() template.CSS { return template.CSS(styleOfMisses) },
 	"iconOfMisses":  func() template.URL { return iconOfMisses },
@@ -63,13 +65,19 @@ var functions = template.FuncMap{
 // mostShown is how many bytes of a key or URL are shown. Copies and forms have all of it.
 const mostShown = 500
 
+// mostBrief is how many bytes of a destination are shown where it can be unfolded.
+const mostBrief = 200
+
 // short returns a text for display, shortened if it is long.
-func short(text string) string {
+func short(text string) string { return cut(text, mostShown) }
+
+// cut returns a text for display, of which at most most bytes are left.
+func cut(text string, most int) string {
 	text = printable.Text(text)
-	if len(text) <= mostShown {
+	if len(text) <= most {
 		return text
 	}
-	return strings.ToValidUTF8(text[:mostShown], "") + "…"
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
 // write writes a view in the form that the client prefers.

@@ -95,6 +95,15 @@ type Writable interface {
 	Edit(ctx context.Context, version string, edit rulefile.Edit) (newVersion string, err error)
 }
 
+// Legible is a [Source] whose rules people can change where they stand, whether Caddy may or not.
+type Legible interface {
+	Source
+
+	// Written returns a rule as the source has it: a member, a row, lines, or a command that sets it.
+	// The error says why the source cannot have the rule.
+	Written(rule resolver.Rule) (string, error)
+}
+
 // ErrChanged is the error of an edit of rules that have changed since they were read.
 var ErrChanged = errors.New("the source has changed since its rules were read; try again")
 

@@ -167,6 +167,11 @@ func (s *Storage) Watch(ctx context.Context, version string, changed func()) {
 // Writable returns why the entry cannot be edited, or nil.
 func (s *Storage) Writable() error { return s.content.writable() }
 
+// Written returns a rule as the entry has it; see [Legible].
+func (s *Storage) Written(rule resolver.Rule) (string, error) {
+	return rulefile.Written(rule, s.content.format)
+}
+
 // Edit stores the edited entry under the storage's lock for it. So servers that share the entry
 // edit it one after the other.
 func (s *Storage) Edit(

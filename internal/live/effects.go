@@ -124,10 +124,17 @@ func (rs *Ruleset) Preview(ctx context.Context, edit *Edit) (f *Effects, err err
 	return f, err
 }
 
-// WhyNotEditable returns why every edit of a key's rule is refused as it serves, or nil.
+// WhyNotEditable returns why every change of a key's rule is refused as it serves, or nil.
 func (rs *Ruleset) WhyNotEditable(key string) error {
-	edit := &Edit{Changes: []Change{{Key: key, Rule: new(resolver.Rule)}}}
-	e, err := rs.newEditing(context.Background(), edit)
+	return rs.whyNot(Change{Key: key, Rule: new(resolver.Rule)})
+}
+
+// WhyNotRemovable returns why the removal of a key's rule is refused as it serves, or nil.
+func (rs *Ruleset) WhyNotRemovable(key string) error { return rs.whyNot(Change{Key: key}) }
+
+// whyNot returns why a change is refused by what stands at its key, or nil.
+func (rs *Ruleset) whyNot(change Change) error {
+	e, err := rs.newEditing(context.Background(), &Edit{Changes: []Change{change}})
 	if err != nil {
 		return err
 	}

@@ -284,6 +284,56 @@ for (const javaScriptEnabled of [true, false]) {
 		await leadsTo(`/statues-of-berlin${suffix}`, "https://mine.example/");
 	});
 
+	await doing("rename", async (page) => {
+		const [old, fresh] = javaScriptEnabled ? ["wiki", "knowledge"] : ["knowledge", "lore"];
+		await page.goto(at("go", `/.links/key/${old}`));
+		await follow(page, "Rename");
+		assert.match(await main(page), /Other links that lead to[^]*roadmap/);
+		await inspected(page, "rename");
+		await label(page, "New key").fill("status");
+		await press(page, "Rename");
+		assert.match(await page.getByRole("alert").innerText(), /key status already/);
+		assert.equal(await label(page, "New key").inputValue(), "status", "what was typed is there");
+		await inspected(page, "rename-refused");
+		await label(page, "New key").fill(fresh);
+		await page.getByRole("radio", { name: /^is gone/ }).check();
+		await press(page, "Rename");
+		assert.match(await main(page), /This also changes \d other links[^]*roadmap/);
+		await inspected(page, "rename-effects");
+		await page.getByRole("radio", { name: /^leads to/ }).check();
+		await press(page, "Rename anyway");
+		await page.waitForURL(`**/key/${fresh}?done=renamed`);
+		await leadsTo("/wiki", "https://wiki.example.com/");
+	});
+
+	await doing("try a value of a template", async (page) => {
+		await page.goto(at("go", "/.links/key/issue/%7Bn%7D"));
+		assert.match(await main(page), /issues\/n/, "there is an example");
+		await label(page, "Short URL or path").fill("issue/42");
+		await press(page, "Try");
+		await page.waitForURL("**/key/?key=*try=*");
+		assert.match(await main(page), /n is 42[^]*issues\/42/);
+		await inspected(page, "template");
+	});
+
+	await doing("a long destination unfolds", async (page) => {
+		await page.goto(at("go", "/.links/key/survey"));
+		const end = page.getByText("answer79=yes", { exact: false });
+		assert.equal(await end.first().isVisible(), false, "it is folded");
+		await page.getByText("The whole destination").click();
+		assert.equal(await end.first().isVisible(), true, "it is unfolded");
+		await page.getByText("80 parameters").click();
+		assert.equal(await page.getByRole("cell", { name: /the destination of survey/ }).count(), 80);
+		await inspected(page, "long");
+	});
+
+	await doing("a link that cannot be edited", async (page) => {
+		await page.goto(at("million", "/links/key/k0000001"));
+		assert.match(await main(page), /Where to change it[^]*million.csv:3:1/);
+		assert.equal(await page.getByRole("link", { name: /Edit|Rename|Delete/ }).count(), 0);
+		await inspected(page, "elsewhere");
+	});
+
 	await doing("delete", async (page) => {
 		await page.goto(at("go", `/.links/key/made${suffix}`));
 		await follow(page, "Delete");
