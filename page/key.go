@@ -171,8 +171,10 @@ func (r *request) noSuchKey(key string) view {
 // hasHappened reports whether an edit was made a moment ago that a URL tells of: anybody can make a
 // link to a page that says so.
 func (r *request) hasHappened(done, key string) bool {
-	kind := map[string]resolver.ChangeKind{"saved": resolver.ChangeEdited,
-		"made": resolver.ChangeAdded, "renamed": resolver.ChangeAdded, "removed": resolver.ChangeRemoved}[done]
+	kind := map[string]resolver.ChangeKind{
+		"saved": resolver.ChangeEdited, "made": resolver.ChangeAdded,
+		"renamed": resolver.ChangeAdded, "removed": resolver.ChangeRemoved,
+	}[done]
 	return r.links.ChangedSince(key, kind, time.Now().Add(-time.Minute))
 }
 

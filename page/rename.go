@@ -129,7 +129,9 @@ func (r *request) rename(key string) view {
 }
 
 // renamed returns a rule with the key in a form, and the rule that its old key gets, nil for none.
-func (r *request) renamed(rule resolver.Rule) (renamed resolver.Rule, old *resolver.Rule, err error) {
+func (r *request) renamed(rule resolver.Rule) (
+	renamed resolver.Rule, old *resolver.Rule, err error,
+) {
 	renamed, renamed.Position = rule, resolver.Position{}
 	renamed.Key = strings.TrimPrefix(strings.TrimSpace(r.PostForm.Get(fieldNewKey)), "/")
 	if renamed.Key == "" || renamed.Key == rule.Key {

@@ -29,8 +29,8 @@ func Origin(r *http.Request) (scheme, host string) {
 	return scheme, host
 }
 
-// ForwardedScheme returns the scheme that the peer says its client has used, whether Caddy trusts the
-// peer or not; "" if it says none.
+// ForwardedScheme returns the scheme that the peer says its client has used, "" if it says none.
+// Caddy need not trust the peer.
 func ForwardedScheme(r *http.Request) string {
 	return strings.ToLower(lastValue(r.Header["X-Forwarded-Proto"]))
 }

@@ -235,7 +235,7 @@ func TestAnAccessLogTellsWhatBecameOfARequest(t *testing.T) {
 	}
 }
 
-// Every metric and label of the dashboard's and the alerts' expressions is one that a Caddy exposes.
+// Every metric and label in the expressions of dashboard and alerts is one that a Caddy exposes.
 func TestDashboardAndAlertsAskForMetricsThatThereAre(t *testing.T) {
 	var expressions []string
 	for name, unmarshal := range map[string]func([]byte, any) error{

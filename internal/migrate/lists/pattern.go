@@ -208,7 +208,7 @@ func parseGlob(source string) (p *pattern, err error) {
 		case segment == "*":
 			segments[i] = ":part" + strconv.Itoa(i)
 		case strings.HasPrefix(segment, ":"):
-			return nil, errors.New("Firebase reads \":\" as a variable only if the destination has one, " +
+			return nil, errors.New("\":\" begins a variable at Firebase only if the destination has one, " +
 				"too; write \"*\" for any segment")
 		case special >= 0:
 			return nil, fmt.Errorf("a rule has no \"%c\", which is a part of a glob; %s", segment[special],
