@@ -144,9 +144,9 @@ func ruleOf(ruleset *resolver.Ruleset, key string) (number int, rule resolver.Ru
 	return number, rule, ok
 }
 
-// Search finds rules that serve and contain a text, like [find.Index.Search].
-func (rs *Ruleset) Search(ctx context.Context, text, after string, most int) find.Found {
-	return rs.shared.finder.Search(ctx, rs.Serving().Ruleset, text, after, most)
+// Search finds rules that serve, like [find.Index.Search].
+func (rs *Ruleset) Search(ctx context.Context, query find.Query) find.Found {
+	return rs.shared.finder.Search(ctx, rs.Serving().Ruleset, query)
 }
 
 // Suggest returns the rules that a path without a rule may have meant, like
