@@ -101,8 +101,17 @@ func (s *store) eachOther(
 type others struct {
 	ruleset *resolver.Ruleset
 	counts  []Count   // by the numbers of the ruleset's rules
+	recent  []uint64  // those of the last topDays
 	since   time.Time // when the first of them began counting
 	read    time.Time
+}
+
+// newOthers returns the totals of no servers.
+func newOthers(ruleset *resolver.Ruleset) *others {
+	n := ruleset.Numbers()
+	return &others{
+		ruleset: ruleset, counts: make([]Count, n), recent: make([]uint64, n), read: time.Now(),
+	}
 }
 
 // others adds up what the other servers have stored. It returns nil if there are none.
@@ -111,9 +120,8 @@ func (s *store) others(ctx context.Context, ruleset *resolver.Ruleset) (*others,
 	err := s.eachOther(ctx, func(server string, c *content) error {
 		today := newChanges(c.header, c.lines)
 		if sum == nil {
-			sum = &others{
-				ruleset: ruleset, counts: make([]Count, ruleset.Numbers()), since: today.Since,
-			}
+			sum = newOthers(ruleset)
+			sum.since = today.Since
 		}
 		if today.Since.Before(sum.since) {
 			sum.since = today.Since
@@ -136,5 +144,6 @@ func (s *store) others(ctx context.Context, ruleset *resolver.Ruleset) (*others,
 func (o *others) add(l *line) {
 	if number, ok := o.ruleset.NumberOf(string(l.key)); ok {
 		o.counts[number] = o.counts[number].plus(l.Count)
+		o.recent[number] += l.since(dayOf(o.read) - topDays + 1)
 	}
 }
