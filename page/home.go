@@ -22,27 +22,14 @@ const mostOnHome = 10
 // home is the start page.
 type home struct {
 	layout
-	State   live.Status   `json:"status"`
-	Used    []usedLink    `json:"most_used"`
-	Changed []changedLink `json:"last_changed"`
-	Days    []day         `json:"days,omitempty"`
-	Chart   *chart        `json:"-"`
+	State   live.Status `json:"status"`
+	Used    []link      `json:"most_used"`
+	Changed []link      `json:"last_changed"`
+	Days    []day       `json:"days,omitempty"`
+	Chart   *chart      `json:"-"`
 	// EditedSource is the source that edits go to.
 	EditedSource string `json:"-"`
 	Removed      string `json:"-"` // a key that was just removed
-}
-
-// usedLink is a link that was used lately.
-type usedLink struct {
-	rule
-	Redirects uint64 `json:"redirects"`
-}
-
-// changedLink is a link that was changed lately.
-type changedLink struct {
-	rule
-	Time time.Time `json:"time"`
-	What string    `json:"what"` // added or changed
 }
 
 // day is a day of a chart, as JSON.
@@ -68,9 +55,12 @@ func (r *request) home() view {
 	if _, isThere := servingRule(ruleset, v.Removed); isThere {
 		v.Removed = ""
 	}
+	recent := r.recentHits()
 	for _, c := range r.links.Changed(mostOnHome) {
 		if found, ok := servingRule(ruleset, c.Key); ok {
-			v.Changed = append(v.Changed, changedLink{*ruleOf(found), c.Time, string(c.Kind)})
+			changed := r.linkOf(found, recent)
+			changed.Time, changed.What = c.Time, string(c.Kind)
+			v.Changed = append(v.Changed, changed)
 		}
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), hitsTime)
@@ -82,7 +72,9 @@ func (r *request) home() view {
 	}
 	for _, u := range counted.MostUsed {
 		if found, ok := servingRule(ruleset, u.Key); ok {
-			v.Used = append(v.Used, usedLink{*ruleOf(found), u.N})
+			used := r.linkOf(found, recent)
+			used.Redirects, used.Uses = u.N, &u.N
+			v.Used = append(v.Used, used)
 		}
 	}
 	v.Days = dayCounts(counted.Days)
@@ -100,6 +92,16 @@ func (r *request) report(err error) {
 // FirstBroken are the first rules that are answered with an error.
 func (v home) FirstBroken() []live.BrokenRule {
 	return v.State.Broken[:min(len(v.State.Broken), 5)]
+}
+
+// MostUsed returns the most used links for the template.
+func (v home) MostUsed() linkList {
+	return allSorted(v.Root, "Links most used in the last 30 days", byUses, v.Used)
+}
+
+// LastChanged returns the links that were changed last for the template.
+func (v home) LastChanged() linkList {
+	return allSorted(v.Root, "Links last changed", "", v.Changed)
 }
 
 // Rules is how many rules serve.

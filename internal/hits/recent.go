@@ -26,8 +26,8 @@ const (
 	recentKept = 10 * time.Minute
 )
 
-// errReading is the error while hits are read for the first time.
-var errReading = errors.New("the hits of the last 30 days are still being read")
+// ErrReading is the error while hits are read for the first time.
+var ErrReading = errors.New("the hits of the last 30 days are still being read")
 
 // Recent returns the hits of a ruleset, of which [List.Uses] knows the last 30 days. It reads them
 // in the background, and waits for them as long as ctx lasts. Those of other servers may be older
@@ -54,7 +54,7 @@ func (k *Keeper) Recent(ctx context.Context, ruleset *resolver.Ruleset) (*List, 
 	case r.err != nil:
 		return nil, r.err
 	}
-	return nil, errReading
+	return nil, ErrReading
 }
 
 // isOf reports whether the last reading was for a ruleset, or failed.

@@ -87,7 +87,7 @@ func TestWhoAsksForUsesWaitsForNoStorage(t *testing.T) {
 			client, leave := context.WithTimeout(t.Context(), time.Second)
 			_, err := tally.keeper.Recent(client, rules)
 			leave()
-			if took := time.Since(began); err != errReading || took > time.Second {
+			if took := time.Since(began); err != ErrReading || took > time.Second {
 				t.Errorf("after %v: %v", took, err)
 			}
 		}
