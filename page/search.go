@@ -18,7 +18,6 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/find"
 	"github.com/caddy-shortlink/shortlink/internal/hits"
 	"github.com/caddy-shortlink/shortlink/internal/show"
-	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 // mostFound is how many links a page of a search has.
@@ -99,21 +98,18 @@ func (r *request) searchText(v search) view {
 	query := find.Query{Text: v.Text}
 	v.About = "First come links whose key begins with the text, then those that have all its words " +
 		"in their key, destination or note."
-	var first []resolver.Rule
-	if answer := ruleset.Resolve(r.origin() + path); path != "" && answer.Key != "" {
-		rule, _ := ruleset.Numbered(answer.Rule)
-		first = append(first, rule)
-		if isOurs {
-			query.Only = func(number int) bool { return number != answer.Rule }
-		}
-	}
 	if isOurs {
 		query.Text, _, _ = strings.Cut(strings.TrimPrefix(path, "/"), "?")
-		v.addFirst(r, first)
+		if number, ok := v.addAnswering(r, path); ok {
+			query.Only = func(n int) bool { return n != number }
+		}
 	}
 	v.addFound(r, query)
+	if v.isEmpty() && !isOurs && !v.IsURL() && strings.Contains(v.Text, "/") {
+		v.addAnswering(r, "/"+v.Text)
+	}
 	if v.isEmpty() && !isOurs && r.links.Site.Hosts == nil { // it may be another host of the handler
-		v.addFirst(r, first)
+		v.addAnswering(r, path)
 	}
 	if v.isEmpty() {
 		v.addSuggestions(r, query.Text)
@@ -131,13 +127,18 @@ func (r *request) searchText(v search) view {
 // isEmpty reports whether all links were searched, and none was found.
 func (v *search) isEmpty() bool { return v.Total == 0 && !v.AtLeast }
 
-// addFirst adds links in front of the first page.
-func (v *search) addFirst(r *request, rules []resolver.Rule) {
-	for _, rule := range rules {
-		if v.Total++; !r.URL.Query().Has("after") {
-			v.Rules = append(v.Rules, r.linkOf(rule, r.recentHits()))
-		}
+// addAnswering adds the link that answers a path, to the first page, and returns its number.
+func (v *search) addAnswering(r *request, path string) (number int, ok bool) {
+	ruleset := r.links.Serving().Ruleset
+	answer := ruleset.Resolve(r.origin() + path)
+	rule, ok := ruleset.Numbered(answer.Rule)
+	if path == "" || answer.Key == "" || !ok {
+		return 0, false
 	}
+	if v.Total++; !r.URL.Query().Has("after") {
+		v.Rules = append(v.Rules, r.linkOf(rule, r.recentHits()))
+	}
+	return answer.Rule, true
 }
 
 // addSuggestions adds the links that a text was perhaps meant to find.
