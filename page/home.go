@@ -55,12 +55,11 @@ func (r *request) home() view {
 	if _, isThere := servingRule(ruleset, v.Removed); isThere {
 		v.Removed = ""
 	}
-	recent := r.recentHits()
 	for _, c := range r.links.Changed(mostOnHome) {
 		if found, ok := servingRule(ruleset, c.Key); ok {
-			changed := r.linkOf(found, recent)
-			changed.Time, changed.What = c.Time, string(c.Kind)
-			v.Changed = append(v.Changed, changed)
+			v.Changed = append(v.Changed, r.linksOf(found)...)
+			last := &v.Changed[len(v.Changed)-1]
+			last.Time, last.What = c.Time, string(c.Kind)
 		}
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), hitsTime)
@@ -72,9 +71,9 @@ func (r *request) home() view {
 	}
 	for _, u := range counted.MostUsed {
 		if found, ok := servingRule(ruleset, u.Key); ok {
-			used := r.linkOf(found, recent)
-			used.Redirects, used.Uses = u.N, &u.N
-			v.Used = append(v.Used, used)
+			v.Used = append(v.Used, r.linksOf(found)...)
+			last := &v.Used[len(v.Used)-1]
+			last.Redirects, last.Uses = u.N, &u.N
 		}
 	}
 	v.Days = dayCounts(counted.Days)
@@ -92,16 +91,6 @@ func (r *request) report(err error) {
 // FirstBroken are the first rules that are answered with an error.
 func (v home) FirstBroken() []live.BrokenRule {
 	return v.State.Broken[:min(len(v.State.Broken), 5)]
-}
-
-// MostUsed returns the most used links for the template.
-func (v home) MostUsed() linkList {
-	return allSorted(v.Root, "Links most used in the last 30 days", byUses, v.Used)
-}
-
-// LastChanged returns the links that were changed last for the template.
-func (v home) LastChanged() linkList {
-	return allSorted(v.Root, "Links last changed", "", v.Changed)
 }
 
 // Rules is how many rules serve.

@@ -1,14 +1,11 @@
 package page
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-	"iter"
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -16,14 +13,13 @@ import (
 	"github.com/caddyserver/certmagic"
 
 	"github.com/caddy-shortlink/shortlink/internal/find"
-	"github.com/caddy-shortlink/shortlink/internal/hits"
 	"github.com/caddy-shortlink/shortlink/internal/show"
 )
 
 // mostFound is how many links a page of a search has.
 const mostFound = 100
 
-// The orders of a list, as the query parameter sort has them.
+// The orders of a list.
 const (
 	byKey  = "key"
 	byUses = "uses"
@@ -35,8 +31,8 @@ type search struct {
 	Text string `json:"query"`
 	// About describes the list in a sentence.
 	About string `json:"-"`
-	// Sort is by what the links are sorted: key or uses, or "" where the shortest is first.
-	Sort  string `json:"sort,omitempty"`
+	// Sort is by what the links are sorted: key or uses.
+	Sort  string `json:"sort"`
 	Rules []link `json:"rules"`
 	// Total is how many links there are on this page, the ones before it and, as far as they were
 	// counted, those after it. AtLeast says that not all were counted.
@@ -73,14 +69,11 @@ func (r *request) search() view {
 // searchNow finds links by a text, by destination, or by how long nobody has needed them.
 func (r *request) searchNow() view {
 	text := strings.TrimSpace(r.URL.Query().Get("q"))
-	v := search{layout: r.layout(), Text: text, Sort: r.URL.Query().Get("sort")}
+	v := search{layout: r.layout(), Text: text}
 	v.Title, v.Query, v.IsFinding = "Links found", text, true
 	v.Example = r.shortURL("docs")
 	if target, is := strings.CutPrefix(text, "to:"); is {
 		return r.searchTarget(v, strings.TrimSpace(target))
-	}
-	if v.Sort != byUses {
-		v.Sort = byKey
 	}
 	if duration, is := strings.CutPrefix(text, "unused:"); is {
 		return r.searchUnused(v, strings.TrimSpace(duration))
@@ -90,26 +83,24 @@ func (r *request) searchNow() view {
 
 // searchText lists the link that answers a short URL, and those with the words of a text.
 func (r *request) searchText(v search) view {
-	ruleset := r.links.Serving().Ruleset
-	path, isOurs := r.pathOf(v.Text)
-	if _, isKey := servingRule(ruleset, v.Text); isKey {
-		path, isOurs = "", false
-	}
-	query := find.Query{Text: v.Text}
 	v.About = "First come links whose key begins with the text, then those that have all its words " +
 		"in their key, destination or note."
+	ruleset := r.links.Serving().Ruleset
+	query := find.Query{Text: v.Text}
+	path, isOurs := r.pathOf(v.Text)
 	if isOurs {
 		query.Text, _, _ = strings.Cut(strings.TrimPrefix(path, "/"), "?")
 		if number, ok := v.addAnswering(r, path); ok {
 			query.Only = func(n int) bool { return n != number }
 		}
+	} else if path != "" {
+		query.Text = strings.TrimSuffix(v.Text, "/") // browsers add one to a host
 	}
 	v.addFound(r, query)
-	if v.isEmpty() && !isOurs && !v.IsURL() && strings.Contains(v.Text, "/") {
-		v.addAnswering(r, "/"+v.Text)
-	}
-	if v.isEmpty() && !isOurs && r.links.Site.Hosts == nil { // it may be another host of the handler
-		v.addAnswering(r, path)
+	for _, other := range []string{path, "/" + v.Text} {
+		if v.isEmpty() && path != "" && !isOurs && r.links.Site.Hosts == nil {
+			v.addAnswering(r, other)
+		}
 	}
 	if v.isEmpty() {
 		v.addSuggestions(r, query.Text)
@@ -118,187 +109,113 @@ func (r *request) searchText(v search) view {
 		v.About, v.Total, v.AtLeast = "", ruleset.Len(), false
 	}
 	_, isTaken := servingRule(ruleset, query.Text)
-	if !isTaken && !strings.Contains(query.Text, " ") && !v.IsURL() {
+	if !isTaken && !strings.ContainsAny(query.Text, " :") {
 		v.New = strings.TrimPrefix(query.Text, "/")
 	}
 	return v
 }
 
-// isEmpty reports whether all links were searched, and none was found.
-func (v *search) isEmpty() bool { return v.Total == 0 && !v.AtLeast }
-
-// addAnswering adds the link that answers a path, to the first page, and returns its number.
-func (v *search) addAnswering(r *request, path string) (number int, ok bool) {
-	ruleset := r.links.Serving().Ruleset
-	answer := ruleset.Resolve(r.origin() + path)
-	rule, ok := ruleset.Numbered(answer.Rule)
-	if path == "" || answer.Key == "" || !ok {
-		return 0, false
-	}
-	if v.Total++; !r.URL.Query().Has("after") {
-		v.Rules = append(v.Rules, r.linkOf(rule, r.recentHits()))
-	}
-	return answer.Rule, true
-}
-
-// addSuggestions adds the links that a text was perhaps meant to find.
-func (v *search) addSuggestions(r *request, text string) {
-	near := r.links.Suggest(text, mostSuggested)
-	if listed := r.links.Serving().Listed(); near == nil && listed.Len() <= mostCompared {
-		near = listed.Suggest(text, mostSuggested) // the index may be being made
-	}
-	for _, rule := range near {
-		v.Suggestions = append(v.Suggestions, r.linkOf(rule, r.recentHits()))
-	}
-}
-
-// mostCompared is how many links a text is compared with while there is no index.
-const mostCompared = 10_000
-
-// addFound searches, and adds what is found.
-func (v *search) addFound(r *request, query find.Query) {
-	recent := r.recentHits()
-	after := r.URL.Query().Get("after")
-	shown, _ := strconv.Atoi(r.URL.Query().Get("shown"))
-	shown = max(shown, 0)
-	switch {
-	case v.Sort == byKey:
-	case recent != nil:
-		query.Uses = recent.Uses
-	case after == "":
-		v.Sort, v.About = byKey, v.About+" Uses are still being read, so they are sorted by key."
-	default: // the rules have been loaded anew since the last page
-		v.Late, v.AtLeast, v.Total = true, true, v.Total+shown
-		v.goOn(after, shown)
-		return
-	}
-	query.Most, query.Behind = mostFound-len(v.Rules), placeIn(after)
-	found := r.links.Search(r.Context(), query)
-	for _, rule := range found.Rules {
-		v.Rules = append(v.Rules, r.linkOf(rule, recent))
-	}
-	v.AtLeast, v.Late, v.Total = found.AtLeast, found.Late, v.Total+shown+found.Total
-	if found.More || found.Late {
-		v.goOn(afterPlace(found.Next), shown+len(found.Rules))
-	}
-}
-
-// goOn sets the next page. So many links were found up to this one.
-func (v *search) goOn(next string, shown int) {
-	v.Next = next
-	v.NextPage = v.urlOf(v.Sort) + "&after=" + url.QueryEscape(next) + "&shown=" + strconv.Itoa(shown)
-}
-
-// placeIn returns the place that the query parameter after has: KEY, with ?USES in the order of
-// uses, and #NUMBER in the order in which rules are stored. No key has these characters.
-func placeIn(after string) (p find.Place) {
-	after, stored, _ := strings.Cut(after, "#")
-	key, uses, _ := strings.Cut(after, "?")
-	p.Key = key
-	p.Uses, _ = strconv.ParseUint(uses, 10, 64)
-	n, _ := strconv.Atoi(stored)
-	p.Stored = max(n, 0)
-	return p
-}
-
-// afterPlace is the inverse of placeIn.
-func afterPlace(p find.Place) string {
-	after := p.Key
-	if p.Uses > 0 {
-		after += "?" + strconv.FormatUint(p.Uses, 10)
-	}
-	if p.Stored > 0 {
-		after += "#" + strconv.Itoa(p.Stored)
-	}
-	return after
-}
-
 // pathOf returns the path that a text asks for if it is a path or a URL. isOurs says that the
-// handler is known to answer its host.
+// handler answers its host; of many hosts that is not known.
 func (r *request) pathOf(text string) (path string, isOurs bool) {
 	_, rest, isURL := strings.Cut(text, "://")
 	if !isURL {
 		rest = text
 	}
 	host, path, hasPath := strings.Cut(rest, "/")
-	switch {
-	case strings.Contains(text, " ") || !isURL && !hasPath:
+	_, isKey := servingRule(r.links.Serving().Ruleset, text)
+	if strings.Contains(text, " ") || !isURL && (!hasPath || isKey) {
 		return "", false
-	case host == "" && !isURL:
-		return text, true
 	}
 	_, own, _ := strings.Cut(r.origin(), "://")
-	isOurs = strings.EqualFold(host, own) || strings.EqualFold(host, r.Host) ||
-		slices.ContainsFunc(r.links.Site.Hosts, func(pattern string) bool {
-			return certmagic.MatchWildcard(hostOf(host), pattern)
-		})
-	return "/" + path, isOurs
+	hosts := append([]string{r.Host, own}, r.links.Site.Hosts...)
+	return "/" + path, host == "" || slices.ContainsFunc(hosts, func(pattern string) bool {
+		return certmagic.MatchWildcard(hostOf(host), hostOf(pattern))
+	})
 }
 
-// searchTarget lists the links that lead to a URL, the shortest first unless they are to be sorted.
+// addAnswering adds the link that answers a path, to the first page, and returns its number.
+func (v *search) addAnswering(r *request, path string) (number int, ok bool) {
+	ruleset := r.links.Serving().Ruleset
+	answer := ruleset.Resolve(r.origin() + path)
+	if answer.Key == "" {
+		return 0, false
+	}
+	rule, ok := ruleset.Numbered(answer.Rule)
+	if v.Total++; !r.URL.Query().Has("after") {
+		v.Rules = r.linksOf(rule)
+	}
+	return answer.Rule, ok
+}
+
+// mostCompared is how many links a text is compared with while there is no index of those near.
+const mostCompared = 10_000
+
+// addSuggestions adds the links that a text was perhaps meant to find.
+func (v *search) addSuggestions(r *request, text string) {
+	near := r.links.Suggest(text, mostSuggested)
+	if listed := r.links.Serving().Listed(); near == nil && listed.Len() <= mostCompared {
+		near = listed.Suggest(text, mostSuggested)
+	}
+	v.Suggestions = r.linksOf(near...)
+}
+
+// isEmpty reports whether all links were searched, and none was found.
+func (v *search) isEmpty() bool { return v.Total == 0 && !v.AtLeast }
+
+// addFound searches, and adds what is found. The query parameter after is a key, in the order of
+// uses KEY?USES: no key has a question mark. So many links as shown says were on the pages before.
+func (v *search) addFound(r *request, query find.Query) {
+	form := r.URL.Query()
+	after, shown := form.Get("after"), 0
+	_, _ = fmt.Sscan(form.Get("shown"), &shown)
+	recent, err := r.links.RecentHits()
+	r.report(err)
+	if v.Sort = byKey; form.Get("sort") == byUses && recent != nil {
+		v.Sort, query.Uses = byUses, recent.Uses
+	} else if form.Get("sort") == byUses {
+		v.About += " Uses are not known yet, so the links are sorted by key: try again soon."
+		after, shown = "", 0
+	}
+	key, uses, _ := strings.Cut(after, "?")
+	query.Behind.Key = key
+	_, _ = fmt.Sscan(uses, &query.Behind.Uses)
+	query.Most = mostFound - len(v.Rules)
+	found := r.links.Search(r.Context(), query)
+	v.Rules = append(v.Rules, r.linksOf(found.Rules...)...)
+	v.AtLeast, v.Late, v.Total = found.AtLeast, found.Late, v.Total+shown+found.Total
+	if found.More || found.Late {
+		v.Next = found.Next.Key
+		if v.Sort == byUses {
+			v.Next += fmt.Sprint("?", found.Next.Uses)
+		}
+		v.NextPage = v.Root + "?" + url.Values{
+			"q": {v.Text}, "sort": {v.Sort}, "after": {v.Next},
+			"shown": {fmt.Sprint(shown + len(found.Rules))},
+		}.Encode()
+	}
+}
+
+// searchTarget lists the links that lead to a URL.
 func (r *request) searchTarget(v search, target string) view {
 	v.About = "Links that lead to " + target + ", directly or through others."
 	leads, err := r.leadsTo(target)
 	if err != nil {
 		return failure(r.layout(), http.StatusBadRequest, "to: takes a URL or a path: "+err.Error()+".")
 	}
-	recent := r.recentHits()
-	all := leads.All
-	if v.Sort == byKey || v.Sort == byUses && recent != nil {
-		all = v.sorted(r, all, recent)
-	} else {
-		v.Sort = ""
-	}
-	after := r.URL.Query().Get("after")
-	isBehind, end := after == "", time.Now().Add(pageTime)
-	for lead := range all {
-		v.Total++
-		switch {
-		case !isBehind:
-			isBehind = lead.Path == after
-		case len(v.Rules) < mostFound:
-			found, _ := servingRule(r.links.Serving().Ruleset, lead.Key)
-			one := r.linkOf(found, recent)
-			one.Path = lead.Path
-			v.Rules = append(v.Rules, one)
-		case v.Next == "":
-			v.goOn(v.Rules[mostFound-1].Path, 0)
-		case time.Now().After(end):
-			v.AtLeast = true
-			return v
+	ruleset, paths := r.links.Serving().Ruleset, map[int]string{}
+	for lead := range leads.All {
+		if n, ok := ruleset.NumberOf(lead.Key); ok {
+			paths[n] = lead.Path
 		}
 	}
+	v.addFound(r, find.Query{Only: func(number int) bool { return paths[number] != "" }})
+	for i := range v.Rules {
+		n, _ := ruleset.NumberOf(v.Rules[i].Key)
+		v.Rules[i].Path = paths[n]
+	}
+	v.Total, v.AtLeast = len(paths), false
 	return v
-}
-
-// pageTime is how long a page of links takes that lead to a URL, after these were found.
-const pageTime = 100 * time.Millisecond
-
-// sorted returns ways to a URL by key or by uses. Of too many, the first are sorted.
-func (v *search) sorted(
-	r *request, all iter.Seq[show.Lead], recent *hits.List,
-) iter.Seq[show.Lead] {
-	var leads []show.Lead
-	end := time.Now().Add(pageTime)
-	for lead := range all {
-		if v.AtLeast = time.Now().After(end); v.AtLeast {
-			v.About += fmt.Sprintf(" Only the first %s are sorted.", number(uint64(len(leads))))
-			break
-		}
-		leads = append(leads, lead)
-	}
-	ruleset := r.links.Serving().Ruleset
-	uses := func(lead show.Lead) uint64 {
-		n, ok := ruleset.NumberOf(lead.Key)
-		if v.Sort == byKey || !ok {
-			return 0
-		}
-		return recent.Uses(n)
-	}
-	slices.SortFunc(leads, func(a, b show.Lead) int {
-		return cmp.Or(cmp.Compare(uses(b), uses(a)), strings.Compare(a.Path, b.Path))
-	})
-	return slices.Values(leads)
 }
 
 // leadsTo finds the ways to a URL, or to a path of the site.
@@ -337,45 +254,6 @@ func (r *request) searchUnused(v search, duration string) view {
 }
 
 func (search) template() string { return "search" }
-
-// Count says how many links there are.
-func (v search) Count() string {
-	count := number(uint64(v.Total)) + " links"
-	switch {
-	case v.Total == 1:
-		count = "1 link"
-	case v.isEmpty():
-		count = "Nothing found"
-	}
-	if v.AtLeast {
-		return "At least " + count
-	}
-	return count
-}
-
-// IsURL reports whether the text is a URL.
-func (v search) IsURL() bool {
-	return strings.HasPrefix(v.Text, "https://") || strings.HasPrefix(v.Text, "http://")
-}
-
-// List returns the links for the template.
-func (v search) List() linkList {
-	return linkList{v.Root, v.Rules, "Links found", v.Sort, v.urlOf(byKey), v.urlOf(byUses)}
-}
-
-// Near returns the suggestions for the template.
-func (v search) Near() linkList {
-	return allSorted(v.Root, "Links that were perhaps meant", "", v.Suggestions)
-}
-
-// urlOf returns the URL of the search in an order.
-func (v search) urlOf(sort string) string {
-	found := v.Root + "?q=" + url.QueryEscape(v.Text)
-	if sort == byUses || sort == byKey && strings.HasPrefix(v.Text, "to:") {
-		found += "&sort=" + sort
-	}
-	return found
-}
 
 func (v search) text(w io.Writer) {
 	for _, found := range v.Rules {

@@ -30,20 +30,8 @@ func newFolder() folder {
 func (f folder) append(dst []byte, text string) []byte {
 	start := len(dst)
 	dst = near.AppendForm(dst, text)
-	isASCII := func(c byte) bool { return c < utf8.RuneSelf }
-	if !slices.ContainsFunc(dst[start:], func(c byte) bool { return !isASCII(c) }) {
-		return dst
-	}
-	text = string(dst[start:])
-	dst = dst[:start]
-	for at, end := 0, 0; at < len(text); at = end {
-		for end = at + 1; end < len(text) && isASCII(text[end]) == isASCII(text[at]); end++ {
-		}
-		if isASCII(text[at]) {
-			dst = append(dst, text[at:end]...)
-		} else {
-			dst, _, _ = transform.Append(f.letters, dst, []byte(text[at:end]))
-		}
+	if slices.ContainsFunc(dst[start:], func(c byte) bool { return c >= utf8.RuneSelf }) {
+		dst, _, _ = transform.Append(f.letters, dst[:start], slices.Clone(dst[start:]))
 	}
 	return dst
 }

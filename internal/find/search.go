@@ -2,6 +2,7 @@ package find
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"slices"
 	"sort"
@@ -14,37 +15,33 @@ import (
 
 // Query is what a search looks for, and in which order.
 type Query struct {
-	// Text has words. A rule that is found has each of them in its key, destination or note, without
+	// Text has words. A rule is found that has each of them in its key, destination or note, without
 	// regard to case and accents. First come the rules whose key begins with the whole text, then
 	// the others, each in the order of keys. A text with a brace is never at the beginning of a key,
 	// because names of variables do not count in the order.
 	Text string
 	// Only says which rules may be found, by their numbers; nil for all.
 	Only func(number int) bool
-	// Uses says how often a rule was used, by its number, 0 if none has it. Rules used most come
-	// first, and equal ones are in the order of keys. It is nil for the order of keys alone.
+	// Uses says how often a rule was used, by its number: rules used most come first, and equal ones
+	// are in the order of keys. It is nil for the order of keys alone.
 	Uses func(number int) uint64
-	// Most is how many rules are returned at most.
-	Most int
+	Most int // how many rules are returned at most
 	// Behind is where to go on; the zero value is the beginning.
 	Behind Place
 }
 
-// Place is a place in the order of a search.
+// Place is a place in the order of a search: behind a key, whose rule was used so often.
 type Place struct {
-	Key  string // of the rule before it, "" for none
-	Uses uint64 // of this rule, in the order of uses
-	// Stored is where this rule is stored, from 1, if the keys were not sorted yet when the search
-	// began: rules are in the order in which they are stored then.
-	Stored int
+	Key  string
+	Uses uint64
 }
 
 // Found has the rules that a search has found, in their order.
 type Found struct {
 	Rules []resolver.Rule
 	More  bool  // there may be more after the last one
-	Late  bool  // the time was up before all rules were examined, and there are fewer than Most
-	Next  Place // where to go on, if there is More or it was Late
+	Late  bool  // the time was up before enough were found
+	Next  Place // where to go on if there is More or it was Late
 	// Total is how many were found from the place on, and AtLeast says that not all were counted.
 	Total   int
 	AtLeast bool
@@ -53,33 +50,22 @@ type Found struct {
 // countTime is until when a search goes on counting if it has found enough.
 const countTime = 50 * time.Millisecond
 
-// Search finds rules. It stops after 250 ms. The next search goes on from there: nothing is found
-// twice, and nothing is left out.
+// Search finds rules. It stops after 250 ms, and the next search goes on from there: nothing is
+// found twice, and nothing is left out.
 func (x *Index) Search(ctx context.Context, ruleset *resolver.Ruleset, query Query) Found {
 	s := newSearch(query)
-	s.ctx, s.pause, s.start, s.time = ctx, x.pause, time.Now(), x.searchTime
-	if query.Text != "" || query.Only != nil {
-		s.countTime = countTime
+	s.ctx, s.pause, s.begun, s.time = ctx, x.pause, time.Now(), x.searchTime
+	k, ok := x.keys.get(ruleset)
+	if !ok && ruleset.Len() <= x.sortedAtOnce {
+		k, ok = makeKeys(ruleset, func() {}), true
 	}
-	k, isSorted := x.keys.get(ruleset)
-	if !isSorted && ruleset.Len() <= x.sortedAtOnce {
-		k, isSorted = makeKeys(ruleset, func() {}), true
+	for !ok && !s.isLate() {
+		time.Sleep(time.Millisecond)
+		k, ok = x.keys.get(ruleset)
 	}
-	if isSorted {
-		ruleset = k.ruleset
-	}
-	s.ruleset = ruleset
-	if query.Behind.Key != "" {
-		s.after = canonicalOf(ruleset, query.Behind.Key)
-	}
-	s.found.Next = query.Behind
-	switch {
-	case query.Behind.Stored > 0 || !isSorted && query.Behind.Key == "":
-		s.unsorted()
-	case isSorted:
-		s.sorted(k)
-	default: // the rules have been loaded anew since the last page
-		s.found.Late, s.found.AtLeast = true, true
+	if ok {
+		s.ruleset = k.ruleset
+		s.inOrder(k)
 	}
 	return s.found
 }
@@ -97,7 +83,7 @@ type search struct {
 	Query
 	ctx     context.Context
 	pause   func()
-	start   time.Time
+	begun   time.Time
 	time    time.Duration // for the search
 	steps   int
 	ruleset *resolver.Ruleset
@@ -105,14 +91,7 @@ type search struct {
 	words    [][]byte // folded
 	form     string   // of the text as a part of a key
 	hasBrace bool
-	after    string // canonical key
 	found    Found
-	// countTime is until when it goes on if it has found enough; 0 if all rules are found.
-	countTime time.Duration
-	isStored  bool // rules are in the order in which they are stored
-	// inRun says that only rules are looked for that were used as often as run.
-	inRun bool
-	run   uint64
 	folder
 	scratch []byte
 }
@@ -123,6 +102,7 @@ func newSearch(query Query) *search {
 		Query: query, form: string(near.AppendForm(nil, inKey)),
 		hasBrace: strings.ContainsAny(inKey, "{}"), folder: newFolder(),
 	}
+	s.found.Next = query.Behind
 	for word := range strings.FieldsSeq(query.Text) {
 		s.words = append(s.words, s.append(nil, word))
 	}
@@ -136,39 +116,51 @@ func (s *search) isFirst(key string) bool { return !s.hasBrace && hasPrefix(key,
 func (s *search) has(rule *resolver.Rule) bool {
 	key := s.append(append(s.scratch[:0], '/'), rule.Key)
 	value := s.append(key, rule.Value)
-	note := s.append(value, rule.Note)
-	s.scratch = note
+	s.scratch = s.append(value, rule.Note)
+	parts := [][]byte{key, s.scratch[len(key):len(value)], s.scratch[len(value):]}
 	for _, word := range s.words {
-		if !bytes.Contains(note[:len(key)], word) && !bytes.Contains(note[len(key):len(value)], word) &&
-			!bytes.Contains(note[len(value):], word) {
+		has := func(part []byte) bool { return bytes.Contains(part, word) }
+		if !slices.ContainsFunc(parts, has) {
 			return false
 		}
 	}
 	return true
 }
 
-// sorted searches sorted keys.
-func (s *search) sorted(k *keys) {
-	numbers := k.all()
+// isLate reports whether the time is up. It is called for each rule.
+func (s *search) isLate() bool {
+	if s.steps++; s.steps%pauseEvery == 0 && !s.found.AtLeast {
+		s.pause()
+		took := time.Since(s.begun)
+		s.found.AtLeast = took >= s.time || s.isFull() && took >= countTime || s.ctx.Err() != nil
+		s.found.Late = s.found.AtLeast && !s.isFull()
+		s.found.More = s.found.More || s.found.AtLeast && s.isFull()
+	}
+	return s.found.AtLeast
+}
+
+// isFull reports whether enough is found.
+func (s *search) isFull() bool { return len(s.found.Rules) == s.Most }
+
+// inOrder searches sorted keys from the place on.
+func (s *search) inOrder(k *keys) {
+	numbers, after := k.all(), canonicalOf(k.ruleset, s.Behind.Key)
 	from := func(isBehind func(key string) bool) int {
 		return sort.Search(len(numbers), func(i int) bool { return isBehind(k.key(numbers[i])) })
 	}
-	at := 0
-	if s.after != "" {
-		at = from(func(key string) bool { return compareKeys(key, s.after) > 0 })
-	}
+	at := from(func(key string) bool { return compareKeys(key, after) > 0 })
 	if s.Uses != nil {
-		s.inOrderOfUses(numbers, at)
+		s.examine(s.byUses(numbers, at))
 		return
 	}
-	first, rest := 0, 0 // where the keys that begin with the text begin, and the others behind them
+	first, rest := 0, 0 // the keys that begin with the text are in between
 	if !s.hasBrace {
 		first = from(func(key string) bool { return compareForm(key, s.form) >= 0 })
 		rest = from(func(key string) bool {
 			return compareForm(key, s.form) > 0 && !hasPrefix(key, s.form)
 		})
 	}
-	if s.after == "" || s.isFirst(s.after) {
+	if after == "" || s.isFirst(after) {
 		s.examine(numbers[max(first, at):max(rest, at)])
 		at = 0
 	}
@@ -176,31 +168,33 @@ func (s *search) sorted(k *keys) {
 	s.examine(numbers[max(at, rest):])
 }
 
-// unsorted searches rules as they are stored. Those that it finds are sorted among themselves.
-func (s *search) unsorted() {
-	numbers := make([]uint32, s.ruleset.Numbers())
-	for n := range numbers {
-		numbers[n] = uint32(n)
+// byUses returns the numbers behind the place in the order of uses. In the order of keys, in which
+// they are, those behind the place begin at an index. Most rules are never used.
+func (s *search) byUses(numbers []uint32, at int) (sorted []uint32) {
+	type counted struct {
+		uses uint64
+		at   int
 	}
-	at := s.Behind.Stored
-	if at > len(numbers) || at > 0 && s.ruleset.KeyOf(at-1) != s.after {
-		at = 0 // the rules have been loaded anew since the last page
-	}
-	s.isStored = true
-	if s.Uses != nil {
-		s.inOrderOfUses(numbers, at)
-		return
-	}
-	s.examine(numbers[at:])
-	slices.SortFunc(s.found.Rules, func(a, b resolver.Rule) int {
-		first, second := canonicalOf(s.ruleset, a.Key), canonicalOf(s.ruleset, b.Key)
-		if isFirst := s.isFirst(first); isFirst == s.isFirst(second) {
-			return compareKeys(first, second)
-		} else if isFirst {
-			return -1
+	var used []counted
+	var unused []uint32
+	for i, n := range numbers {
+		uses := s.Uses(int(n))
+		switch {
+		case s.Behind.Key != "" && (uses > s.Behind.Uses || uses == s.Behind.Uses && i < at):
+		case uses == 0:
+			unused = append(unused, n)
+		default:
+			used = append(used, counted{uses, i})
 		}
-		return 1
+	}
+	slices.SortFunc(used, func(a, b counted) int {
+		return cmp.Or(cmp.Compare(b.uses, a.uses), cmp.Compare(a.at, b.at))
 	})
+	for _, u := range used {
+		sorted = append(sorted, numbers[u.at])
+	}
+	s.time = max(s.time, time.Since(s.begun)+s.time/2) // at least so long for the search itself
+	return append(sorted, unused...)
 }
 
 // examine looks for the text in rules, unless the time is up.
@@ -210,59 +204,30 @@ func (s *search) examine(numbers []uint32) {
 			numbers = numbers[:i]
 			break
 		}
-		rule, ok := s.find(int(n))
-		if !ok {
+		rule, ok := s.ruleset.Numbered(int(n))
+		switch {
+		case !ok || s.Only != nil && !s.Only(int(n)):
 			continue
-		}
-		if s.found.Total++; s.isFull() {
+		case !s.isFirst(s.ruleset.KeyOf(int(n))) && !s.has(&rule):
+			continue
+		case s.isFull():
 			s.found.More = true
-			continue
+		default:
+			s.found.Rules = append(s.found.Rules, rule)
+			s.found.Next = s.placeOf(n)
 		}
-		if s.found.Rules = append(s.found.Rules, rule); s.isFull() {
-			s.found.Next = s.placeOf(int(n))
-		}
+		s.found.Total++
 	}
 	if len(numbers) > 0 && !s.isFull() {
-		s.found.Next = s.placeOf(int(numbers[len(numbers)-1]))
+		s.found.Next = s.placeOf(numbers[len(numbers)-1])
 	}
 }
-
-// find returns the rule of a number if it is looked for.
-func (s *search) find(number int) (rule resolver.Rule, ok bool) {
-	if s.Only != nil && !s.Only(number) || s.inRun && s.Uses(number) != s.run {
-		return rule, false
-	}
-	rule, ok = s.ruleset.Numbered(number)
-	return rule, ok && (s.isFirst(s.ruleset.KeyOf(number)) || s.has(&rule))
-}
-
-// isFull reports whether enough is found for a page.
-func (s *search) isFull() bool { return len(s.found.Rules) == s.Most }
 
 // placeOf returns the place behind a rule.
-func (s *search) placeOf(number int) (p Place) {
-	p.Key = s.ruleset.KeyOf(number)
-	switch {
-	case s.inRun:
-		p.Uses = s.run
-	case s.Uses != nil:
-		p.Uses = s.Uses(number)
-	}
-	if s.isStored {
-		p.Stored = number + 1
+func (s *search) placeOf(number uint32) (p Place) {
+	p.Key = s.ruleset.KeyOf(int(number))
+	if s.Uses != nil {
+		p.Uses = s.Uses(int(number))
 	}
 	return p
-}
-
-// isLate reports whether the time is up. It is called for each rule.
-func (s *search) isLate() bool {
-	if s.steps++; s.steps%pauseEvery != 0 || s.found.AtLeast {
-		return s.found.AtLeast
-	}
-	s.pause()
-	passed := time.Since(s.start)
-	s.found.AtLeast = passed >= s.time || s.isFull() && passed >= s.countTime || s.ctx.Err() != nil
-	s.found.Late = s.found.AtLeast && !s.isFull()
-	s.found.More = s.found.More || s.found.AtLeast && s.isFull()
-	return s.found.AtLeast
 }

@@ -12,7 +12,7 @@ import (
 // List lists the hits of the rules of a ruleset, on all servers that share a storage.
 type List struct {
 	Since   time.Time // when counting began
-	count   func(number int) Count // on this server
+	count   func(number int) Count
 	ruleset *resolver.Ruleset
 	others  *others // nil for none
 	hidden  []bool  // by rule number; nil if no rule is hidden
@@ -24,16 +24,12 @@ func (k *Keeper) List(ctx context.Context, ruleset *resolver.Ruleset) (*List, er
 	if err != nil {
 		return nil, err
 	}
-	list := k.listOf(ruleset, others)
+	since, count := k.hits.past.Load().Since, k.hits.counterOf(ruleset)
+	list := &List{Since: since, count: count, ruleset: ruleset, others: others}
 	if others != nil && others.since.Before(list.Since) {
 		list.Since = others.since
 	}
 	return list, nil
-}
-
-func (k *Keeper) listOf(ruleset *resolver.Ruleset, others *others) *List {
-	since, count := k.hits.past.Load().Since, k.hits.counterOf(ruleset)
-	return &List{Since: since, count: count, ruleset: ruleset, others: others}
 }
 
 // Of returns the hits of the rule with a number.

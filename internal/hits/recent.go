@@ -2,15 +2,13 @@ package hits
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// recentHits has the stored hits of the last days, as they were last read: the shards of all servers
-// may take seconds.
+// recentHits has the stored hits as they were last read for [Keeper.Recent].
 type recentHits struct {
 	mu    sync.Mutex
 	known *others
@@ -20,23 +18,23 @@ type recentHits struct {
 }
 
 const (
-	// recentShare is how many times its duration passes before the next reading.
+	// recentWait is how long a caller waits.
+	recentWait = 20 * time.Millisecond
+	// recentShare is how many times the duration of a reading passes before the next one.
 	recentShare = 20
 	// recentKept is how long hits are kept that nobody asks for.
 	recentKept = 10 * time.Minute
 )
 
-// ErrReading is the error while hits are read for the first time.
-var ErrReading = errors.New("the hits of the last 30 days are still being read")
-
-// Recent returns the hits of a ruleset, of which [List.Uses] knows the last 30 days. It reads them
-// in the background, and waits for them as long as ctx lasts. Those of other servers may be older
-// than in a [List].
-func (k *Keeper) Recent(ctx context.Context, ruleset *resolver.Ruleset) (*List, error) {
+// Recent returns the hits of a ruleset with [List.Uses], or nil if they are not known yet. They are
+// read in the background, since the shards of all servers may take seconds. What other servers have
+// counted may be older than in a [List].
+func (k *Keeper) Recent(ruleset *resolver.Ruleset) (*List, error) {
 	r := &k.recent
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.done == nil && (!r.isOf(ruleset) || time.Now().After(r.next)) {
+	isOther := r.known != nil && !r.known.ruleset.SharesNumbers(ruleset)
+	if r.done == nil && (isOther || time.Now().After(r.next)) {
 		r.done = make(chan struct{})
 		go k.readRecent(ruleset, r.done)
 	}
@@ -44,35 +42,23 @@ func (k *Keeper) Recent(ctx context.Context, ruleset *resolver.Ruleset) (*List, 
 		r.mu.Unlock()
 		select {
 		case <-done:
-		case <-ctx.Done():
+		case <-time.After(recentWait):
 		}
 		r.mu.Lock()
 	}
-	switch {
-	case r.known != nil && r.known.ruleset.SharesNumbers(ruleset):
-		return k.listOf(ruleset, r.known), nil
-	case r.err != nil:
+	if r.known == nil || !r.known.ruleset.SharesNumbers(ruleset) {
 		return nil, r.err
 	}
-	return nil, ErrReading
-}
-
-// isOf reports whether the last reading was for a ruleset, or failed.
-func (r *recentHits) isOf(ruleset *resolver.Ruleset) bool {
-	return r.err != nil || r.known != nil && r.known.ruleset.SharesNumbers(ruleset)
+	count := k.hits.counterOf(ruleset)
+	return &List{Since: r.known.since, count: count, ruleset: ruleset, others: r.known}, nil
 }
 
 // readRecent reads the hits of all servers.
 func (k *Keeper) readRecent(ruleset *resolver.Ruleset, done chan struct{}) {
-	begun := time.Now()
-	var read *others
-	err := k.read(context.Background(), func(ctx context.Context, s *store) (err error) {
-		read, err = s.recent(ctx, k.hits, ruleset)
-		return err
+	begun, read := time.Now(), newOthers(ruleset)
+	err := k.read(context.Background(), func(ctx context.Context, s *store) error {
+		return s.recent(ctx, k.hits, read)
 	})
-	if read == nil {
-		read = newOthers(ruleset)
-	}
 	r := &k.recent
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -82,37 +68,35 @@ func (k *Keeper) readRecent(ruleset *resolver.Ruleset, done chan struct{}) {
 	r.next = time.Now().Add(max(othersFresh, recentShare*time.Since(begun)))
 	r.done = nil
 	close(done)
-	time.AfterFunc(recentKept, func() { r.forget(read) })
+	time.AfterFunc(recentKept, func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.known == read {
+			r.known = nil
+		}
+	})
 }
 
-// forget forgets hits unless newer ones were read.
-func (r *recentHits) forget(old *others) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.known == old {
-		r.known = nil
+// recent adds up what all servers have stored. What this server counts is to be added: recent lacks
+// it.
+func (s *store) recent(ctx context.Context, h *Counters, sum *others) error {
+	if err := s.addOthers(ctx, sum); err != nil {
+		return err
 	}
-}
-
-// recent adds up what all servers have stored. The hits that this server counts are to be added to
-// those of the last days.
-func (s *store) recent(ctx context.Context, h *Counters, ruleset *resolver.Ruleset) (*others,
-	error) {
-	sum, err := s.others(ctx, ruleset)
-	if sum == nil {
-		sum = newOthers(ruleset)
-	}
-	today := header{Date: dayOf(time.Now())}
-	for n := 0; n < shards && err == nil; n++ {
-		err = s.eachKey(ctx, s.server, newChanges(header{}, nil), n, func(l *line) {
-			if number, ok := ruleset.NumberOf(string(l.key)); ok {
-				stored := l.N // perhaps more than counted, as long as counters are not restored
+	today := header{Date: dayOf(sum.read)}
+	for n := range shards {
+		err := s.eachKey(ctx, s.server, newChanges(header{}, nil), n, func(l *line) {
+			if number, ok := sum.ruleset.NumberOf(string(l.key)); ok {
+				stored := l.N // more than counted, as long as the counters are not restored
 				l.advance(h.countOfKey(string(l.key)), today)
 				sum.recent[number] += l.since(today.Date-topDays+1) - max(stored, l.N)
 			}
 		})
+		if err != nil {
+			return err
+		}
 	}
-	return sum, err
+	return nil
 }
 
 // Uses returns how often the rule with a number has redirected in the last 30 days. The list must be

@@ -116,14 +116,19 @@ func newOthers(ruleset *resolver.Ruleset) *others {
 
 // others adds up what the other servers have stored. It returns nil if there are none.
 func (s *store) others(ctx context.Context, ruleset *resolver.Ruleset) (*others, error) {
-	var sum *others
-	err := s.eachOther(ctx, func(server string, c *content) error {
+	sum := newOthers(ruleset)
+	if err := s.addOthers(ctx, sum); err != nil || sum.since.IsZero() {
+		return nil, err
+	}
+	sum.read = time.Now()
+	return sum, nil
+}
+
+// addOthers adds what the other servers have stored.
+func (s *store) addOthers(ctx context.Context, sum *others) error {
+	return s.eachOther(ctx, func(server string, c *content) error {
 		today := newChanges(c.header, c.lines)
-		if sum == nil {
-			sum = newOthers(ruleset)
-			sum.since = today.Since
-		}
-		if today.Since.Before(sum.since) {
+		if sum.since.IsZero() || today.Since.Before(sum.since) {
 			sum.since = today.Since
 		}
 		for n := range shards {
@@ -131,13 +136,8 @@ func (s *store) others(ctx context.Context, ruleset *resolver.Ruleset) (*others,
 				return err
 			}
 		}
-		sum.read = time.Now()
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return sum, nil
 }
 
 // add adds the total of a key on one server.

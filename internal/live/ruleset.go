@@ -104,15 +104,10 @@ func (rs *Ruleset) Hits(ctx context.Context) (*hits.List, error) {
 	return rs.shared.totals.keeper.List(ctx, rs.Serving().Ruleset)
 }
 
-// recentTime is how long a caller of RecentHits waits.
-const recentTime = 20 * time.Millisecond
-
-// RecentHits returns the hits of the rules that serve with those of the last 30 days, as far as they
-// are known or soon read.
-func (rs *Ruleset) RecentHits(ctx context.Context) (*hits.List, error) {
-	ctx, cancel := context.WithTimeout(ctx, recentTime)
-	defer cancel()
-	return rs.shared.totals.keeper.Recent(ctx, rs.Serving().Ruleset)
+// RecentHits returns the hits of the rules that serve with those of the last 30 days, like
+// [hits.Keeper.Recent].
+func (rs *Ruleset) RecentHits() (*hits.List, error) {
+	return rs.shared.totals.keeper.Recent(rs.Serving().Ruleset)
 }
 
 // HitSummary returns the hits of all rules together, of all servers that share Caddy's storage.
