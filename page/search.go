@@ -19,11 +19,8 @@ import (
 // mostFound is how many links a page of a search has.
 const mostFound = 100
 
-// The orders of a list.
-const (
-	byKey  = "key"
-	byUses = "uses"
-)
+// byKey and byUses are the orders of a list.
+const byKey, byUses = "key", "uses"
 
 // search is the result of a search.
 type search struct {
@@ -36,8 +33,8 @@ type search struct {
 	Rules []link `json:"rules"`
 	// Total is how many links there are on this page, the ones before it and, as far as they were
 	// counted, those after it. AtLeast says that not all were counted.
-	Total   int  `json:"total"`
-	AtLeast bool `json:"at_least,omitempty"`
+	Total   uint64 `json:"total"`
+	AtLeast bool   `json:"at_least,omitempty"`
 	// Next is behind what the next page begins, "" on the last one, and NextPage its URL.
 	Next     string `json:"next,omitempty"`
 	NextPage string `json:"next_page,omitempty"`
@@ -47,8 +44,6 @@ type search struct {
 	Suggestions []link `json:"suggestions,omitempty"`
 	// New is a key for a new link.
 	New string `json:"-"`
-	// Example is a short URL.
-	Example string `json:"-"`
 }
 
 // search searches when it is its turn.
@@ -71,7 +66,6 @@ func (r *request) searchNow() view {
 	text := strings.TrimSpace(r.URL.Query().Get("q"))
 	v := search{layout: r.layout(), Text: text}
 	v.Title, v.Query, v.IsFinding = "Links found", text, true
-	v.Example = r.shortURL("docs")
 	if target, is := strings.CutPrefix(text, "to:"); is {
 		return r.searchTarget(v, strings.TrimSpace(target))
 	}
@@ -97,26 +91,27 @@ func (r *request) searchText(v search) view {
 		query.Text = strings.TrimSuffix(v.Text, "/") // browsers add one to a host
 	}
 	v.addFound(r, query)
-	for _, other := range []string{path, "/" + v.Text} {
-		if v.isEmpty() && path != "" && !isOurs && r.links.Site.Hosts == nil {
-			v.addAnswering(r, other)
-		}
+	if v.isEmpty() && path != "" && !isOurs && r.links.Site.Hosts == nil {
+		v.addAnswering(r, path) // of another host that the handler answers
+	}
+	if v.isEmpty() && path != "" && !strings.Contains(v.Text, "://") {
+		v.addAnswering(r, "/"+v.Text)
 	}
 	if v.isEmpty() {
 		v.addSuggestions(r, query.Text)
 	}
 	if query.Text == "" && query.Only == nil {
-		v.About, v.Total, v.AtLeast = "", ruleset.Len(), false
+		v.About, v.Total, v.AtLeast = "", uint64(ruleset.Len()), false
 	}
 	_, isTaken := servingRule(ruleset, query.Text)
-	if !isTaken && !strings.ContainsAny(query.Text, " :") {
+	if !isTaken && !strings.Contains(query.Text, " ") && !strings.Contains(query.Text, "://") {
 		v.New = strings.TrimPrefix(query.Text, "/")
 	}
 	return v
 }
 
-// pathOf returns the path that a text asks for if it is a path or a URL. isOurs says that the
-// handler answers its host; of many hosts that is not known.
+// pathOf returns the path that a text asks for if it is a path or a URL, perhaps without its scheme.
+// isOurs says that the handler is known to answer the host; it may answer others.
 func (r *request) pathOf(text string) (path string, isOurs bool) {
 	_, rest, isURL := strings.Cut(text, "://")
 	if !isURL {
@@ -167,7 +162,7 @@ func (v *search) isEmpty() bool { return v.Total == 0 && !v.AtLeast }
 // uses KEY?USES: no key has a question mark. So many links as shown says were on the pages before.
 func (v *search) addFound(r *request, query find.Query) {
 	form := r.URL.Query()
-	after, shown := form.Get("after"), 0
+	after, shown := form.Get("after"), uint64(0)
 	_, _ = fmt.Sscan(form.Get("shown"), &shown)
 	recent, err := r.links.RecentHits()
 	r.report(err)
@@ -183,7 +178,7 @@ func (v *search) addFound(r *request, query find.Query) {
 	query.Most = mostFound - len(v.Rules)
 	found := r.links.Search(r.Context(), query)
 	v.Rules = append(v.Rules, r.linksOf(found.Rules...)...)
-	v.AtLeast, v.Late, v.Total = found.AtLeast, found.Late, v.Total+shown+found.Total
+	v.AtLeast, v.Late, v.Total = found.AtLeast, found.Late, v.Total+shown+uint64(found.Total)
 	if found.More || found.Late {
 		v.Next = found.Next.Key
 		if v.Sort == byUses {
@@ -191,7 +186,7 @@ func (v *search) addFound(r *request, query find.Query) {
 		}
 		v.NextPage = v.Root + "?" + url.Values{
 			"q": {v.Text}, "sort": {v.Sort}, "after": {v.Next},
-			"shown": {fmt.Sprint(shown + len(found.Rules))},
+			"shown": {fmt.Sprint(shown + uint64(len(found.Rules)))},
 		}.Encode()
 	}
 }
@@ -214,7 +209,7 @@ func (r *request) searchTarget(v search, target string) view {
 		n, _ := ruleset.NumberOf(v.Rules[i].Key)
 		v.Rules[i].Path = paths[n]
 	}
-	v.Total, v.AtLeast = len(paths), false
+	v.Total, v.AtLeast = uint64(len(paths)), false
 	return v
 }
 

@@ -91,7 +91,7 @@ func TestAPastedShortURLOrDestinationFindsItsLink(t *testing.T) {
 		testcaddy.PageBlock(file, "")+"\n}")
 	check(map[string]string{
 		"go/docs/x": "docs", "https://a.go.example/wiki": "wiki", "b.go.example/wiki": "wiki",
-		"https://go.test/docs/x": "", "elsewhere/docs": "",
+		"https://go.test/docs/x": "", "elsewhere/docs": "", "docs/x": "docs",
 	})
 }
 
@@ -115,7 +115,7 @@ func TestEachListHasUsesOrdersATotalAndWaysToDestinations(t *testing.T) {
 	s.Post(t, "/.links/new", "key=fresh&to=https://fresh.example/").Wants(t, 201)
 	usesOf := func(key, uses string) string {
 		return `href="./key/` + key + `"(?s:.{0,700})<td class="number">` + uses +
-			`</td>\s*<td class="when">` + map[bool]string{true: "never", false: "<time"}[uses == "0"]
+			`<span class="unseen"> uses</span></td>\s*<td class="when">` + map[bool]string{true: "never", false: "<time"}[uses == "0"]
 	}
 	for target, wants := range map[string][]string{
 		"":                                    {usesOf("wiki", "3"), usesOf("docs", "1"), usesOf("fresh", "0")},

@@ -204,9 +204,12 @@ func (s *search) examine(numbers []uint32) {
 			numbers = numbers[:i]
 			break
 		}
+		if s.Only != nil && !s.Only(int(n)) {
+			continue
+		}
 		rule, ok := s.ruleset.Numbered(int(n))
 		switch {
-		case !ok || s.Only != nil && !s.Only(int(n)):
+		case !ok:
 			continue
 		case !s.isFirst(s.ruleset.KeyOf(int(n))) && !s.has(&rule):
 			continue

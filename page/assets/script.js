@@ -72,8 +72,7 @@ async function find() {
 		document.title = page.title;
 		history.replaceState(null, "", url);
 		showAll();
-		const found = document.querySelectorAll("main .links .key").length;
-		told.textContent = query && (found === 1 ? "1 link" : `${found} links`);
+		told.textContent = document.querySelector("main .count")?.textContent ?? "";
 	} catch (err) {
 		if (err.name !== "AbortError") search.submit();
 	}
