@@ -176,7 +176,7 @@ func (s *search) byUses(numbers []uint32, at int) (sorted []uint32) {
 		at   int
 	}
 	var used []counted
-	var unused []uint32
+	unused := make([]uint32, 0, len(numbers))
 	for i, n := range numbers {
 		uses := s.Uses(int(n))
 		switch {
@@ -190,6 +190,7 @@ func (s *search) byUses(numbers []uint32, at int) (sorted []uint32) {
 	slices.SortFunc(used, func(a, b counted) int {
 		return cmp.Or(cmp.Compare(b.uses, a.uses), cmp.Compare(a.at, b.at))
 	})
+	sorted = make([]uint32, 0, len(used)+len(unused))
 	for _, u := range used {
 		sorted = append(sorted, numbers[u.at])
 	}

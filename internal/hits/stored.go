@@ -100,7 +100,7 @@ func (s *store) eachOther(
 // others are the totals of the other servers, added up.
 type others struct {
 	ruleset *resolver.Ruleset
-	counts  []Count   // by the numbers of the ruleset's rules
+	counts  []Count   // by the numbers of the ruleset's rules; nil for no servers
 	recent  []uint64  // those of the last topDays
 	since   time.Time // when the first of them began counting
 	read    time.Time
@@ -108,10 +108,7 @@ type others struct {
 
 // newOthers returns the totals of no servers.
 func newOthers(ruleset *resolver.Ruleset) *others {
-	n := ruleset.Numbers()
-	return &others{
-		ruleset: ruleset, counts: make([]Count, n), recent: make([]uint64, n), read: time.Now(),
-	}
+	return &others{ruleset: ruleset, recent: make([]uint64, ruleset.Numbers()), read: time.Now()}
 }
 
 // others adds up what the other servers have stored. It returns nil if there are none.
@@ -128,6 +125,9 @@ func (s *store) others(ctx context.Context, ruleset *resolver.Ruleset) (*others,
 func (s *store) addOthers(ctx context.Context, sum *others) error {
 	return s.eachOther(ctx, func(server string, c *content) error {
 		today := newChanges(c.header, c.lines)
+		if sum.counts == nil {
+			sum.counts = make([]Count, sum.ruleset.Numbers())
+		}
 		if sum.since.IsZero() || today.Since.Before(sum.since) {
 			sum.since = today.Since
 		}
