@@ -110,7 +110,7 @@ func (r *request) searchText(v search) view {
 	return v
 }
 
-// pathOf returns the path that a text asks for if it is a path or a URL, perhaps without its scheme.
+// pathOf returns the path that a text asks for if it is a path or a URL, which may lack its scheme.
 // isOurs says that the handler is known to answer the host; it may answer others.
 func (r *request) pathOf(text string) (path string, isOurs bool) {
 	_, rest, isURL := strings.Cut(text, "://")

@@ -172,7 +172,8 @@ func (r randomRules) derive(t *testing.T, ruleset *resolver.Ruleset) *resolver.R
 
 func (r randomRules) text() string {
 	return r.pick("", "/", "d", "do", "Docs", "/docs/", "s", "notes", "Caf", "café", "caf%c3%A9",
-		"%2F", "{x", "docs/{", "example/d", "https://", "the D", "q", "x\x00", "%", "nowhere", "K", "cafe",
+		"%2F", "{x", "docs/{", "example/d", "https://", "the D", "q", "x\x00", "%", "nowhere", "K",
+		"cafe",
 		"É", "docs for", "re x.", "  the  docs ", "/caf", "straße")
 }
 

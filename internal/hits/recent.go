@@ -99,8 +99,8 @@ func (s *store) recent(ctx context.Context, h *Counters, sum *others) error {
 	return nil
 }
 
-// Uses returns how often the rule with a number has redirected in the last 30 days. The list must be
-// a recent one.
+// Uses returns how often the rule with a number has redirected in the last 30 days. The list is one
+// of [Keeper.Recent].
 func (l *List) Uses(number int) uint64 {
 	n := l.count(number).N
 	if number < len(l.others.recent) {
