@@ -43,11 +43,11 @@ type editForm struct {
 	Lines  []string `json:"lines,omitempty"`
 }
 
-// newForm returns the form of a new link, perhaps with a key.
+// newForm returns the form of a new link, filled in as the query says.
 func (r *request) newForm() view {
 	query := r.URL.Query()
 	v := editForm{layout: r.layout(), IsNew: true, Digest: r.links.Serving().Digest}
-	v.Rule = rule{Key: query.Get("key"), To: query.Get("to")}
+	v.Rule = rule{Key: query.Get("key"), To: query.Get("to"), Note: query.Get("note")}
 	v.Title, v.WhyNot = "New link", r.whyNotWritable()
 	return v
 }

@@ -310,7 +310,7 @@ func TestARuleInAnotherSourceIsChangedByOneBeforeIt(t *testing.T) {
 		"The rule is in", "b.json")
 	s.Get(t, "/.links/key/docs?delete", testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 409, "cannot be deleted here",
 		"b.json")
-	if n := strings.Count(s.Get(t, "/.links/", testcaddy.AsAnn, testcaddy.AsHTML).Body, "edits go here"); n != 1 {
+	if n := strings.Count(s.Get(t, "/.links/serving", testcaddy.AsAnn, testcaddy.AsHTML).Body, "edits go here"); n != 1 {
 		t.Errorf("%d sources are marked as the one that is edited", n)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddy-shortlink/shortlink/internal/hits"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -25,10 +26,20 @@ type link struct {
 	URL string `json:"-"`
 }
 
+// recentHits returns the hits of the last days, looked up once; nil while they are not known.
+func (r *request) recentHits() *hits.List {
+	if !r.hasAsked {
+		var err error
+		r.recent, err = r.links.RecentHits()
+		r.report(err)
+		r.hasAsked = true
+	}
+	return r.recent
+}
+
 // linksOf returns rules as links of a list.
 func (r *request) linksOf(rules ...resolver.Rule) (links []link) {
-	recent, err := r.links.RecentHits()
-	r.report(err)
+	recent := r.recentHits()
 	for _, found := range rules {
 		l := link{rule: *ruleOf(found), URL: found.Value}
 		if strings.HasPrefix(l.To, "/") {

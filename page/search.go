@@ -164,8 +164,7 @@ func (v *search) addFound(r *request, query find.Query) {
 	form := r.URL.Query()
 	after, shown := form.Get("after"), uint64(0)
 	_, _ = fmt.Sscan(form.Get("shown"), &shown)
-	recent, err := r.links.RecentHits()
-	r.report(err)
+	recent := r.recentHits()
 	if v.Sort = byKey; form.Get("sort") == byUses && recent != nil {
 		v.Sort, query.Uses = byUses, recent.Uses
 	} else if form.Get("sort") == byUses {

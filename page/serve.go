@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/internal/hits"
 	"github.com/caddy-shortlink/shortlink/internal/live"
 )
 
@@ -16,6 +17,9 @@ type request struct {
 	links *live.RunningRuleset
 	rest  string // of the path, below the page's
 	user  string // the user's name, or ""
+
+	hasAsked bool       // for recent
+	recent   *hits.List // see recentHits
 }
 
 // serve answers a request for what lies below the page's path.
@@ -64,6 +68,8 @@ func (r *request) get() view {
 		return r.newForm()
 	case r.rest == "try":
 		return r.tryPage()
+	case r.rest == "serving":
+		return r.servingPage()
 	case !isKey:
 		return notFound(r.layout(), "There is no such page.")
 	case r.URL.Query().Has("edit"):

@@ -3,7 +3,6 @@ package page
 import (
 	"bytes"
 	"embed"
-	"encoding/base64"
 	"fmt"
 	"hash/fnv"
 	"html/template"
@@ -58,7 +57,8 @@ var functions = template.FuncMap{
 	"lines":   visibleLines,
 	"short":   short,
 
-	"styleOfMisses": styleOfMisses,
+	"styleOfMisses": func() template.CSS { return template.CSS(styleOfMisses) },
+	"iconOfMisses":  func() template.URL { return iconOfMisses },
 }
 
 // mostShown is how many bytes of a key or URL are shown. Copies and forms have all of it.
@@ -73,20 +73,12 @@ func short(text string) string {
 	return strings.ToValidUTF8(text[:mostShown], "") + "…"
 }
 
-// styleOfMisses returns the stylesheet of the answer to an unmatched path, as a URL.
-func styleOfMisses() (template.URL, error) {
-	content, err := assets.ReadFile("assets/miss.css")
-	return template.URL("data:text/css;base64," + base64.StdEncoding.EncodeToString(content)), err
-}
-
 // write writes a view in the form that the client prefers.
 func (p *Page) write(w http.ResponseWriter, r *http.Request, v view) error {
 	w.Header().Add("Vary", "Accept")
 	form := preferred(r.Header["Accept"])
 	if after, is := v.(redirectingView); is && form == formHTML {
-		w.Header().Set("Location", after.location())
-		w.WriteHeader(http.StatusSeeOther)
-		return nil
+		return redirect(w, after.location(), http.StatusSeeOther)
 	}
 	var b bytes.Buffer
 	switch form {
@@ -108,6 +100,13 @@ func (p *Page) write(w http.ResponseWriter, r *http.Request, v view) error {
 		_ = out.Close() // a buffer cannot fail
 	}
 	return send(w, r, v.status(), b.Bytes())
+}
+
+// redirect sends a client to another path.
+func redirect(w http.ResponseWriter, target string, status int) error {
+	w.Header().Set("Location", target)
+	w.WriteHeader(status)
+	return nil
 }
 
 // send sends a body, or only its length for HEAD.

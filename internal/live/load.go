@@ -328,7 +328,7 @@ func (rs *Ruleset) swap(next *candidate) {
 	// even if it answers the same: warnings may differ
 	rs.shared.replace(old, next.Loaded)
 	rs.shared.emptied = 0
-	rs.shared.last.Store(&lastLoad{time: now})
+	rs.shared.last.Store(goodLoad(now))
 	read := rs.sourcesAt(next.read)
 	rs.shared.totals.loaded(read, nil, now)
 	for _, i := range next.read {

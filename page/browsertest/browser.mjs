@@ -57,7 +57,7 @@ async function onPage(steps, options = {}) {
 		dialog.dismiss();
 	});
 	context.on("request", (r) => {
-		if (!/^(http:\/\/\w+\.test[:/]|data:)/.test(r.url())) wrong.push(`request: ${r.url()}`);
+		if (!/^(https?:\/\/\w+\.test[:/]|data:)/.test(r.url())) wrong.push(`request: ${r.url()}`);
 	});
 	try {
 		await steps(await context.newPage(), context);
@@ -164,7 +164,8 @@ for (const javaScriptEnabled of [true, false]) {
 		check(name + how, () => onPage(steps, { javaScriptEnabled }));
 
 	await doing("find", async (page) => {
-		await page.goto(start);
+		await page.goto(at("go", "/"));
+		assert.equal(page.url(), start, "the root leads to the page");
 		await searchHasFocus(page);
 		await inspected(page, "home");
 		await page.keyboard.type("handb");
@@ -281,10 +282,45 @@ for (const javaScriptEnabled of [true, false]) {
 		assert.equal(rules.gh, "https://github.com/caddy-shortlink");
 	});
 
+	await doing("set up a browser", async (page) => {
+		await page.goto(start);
+		await page.getByText("Set up your browser").click();
+		assert.match(await main(page), new RegExp(`address bar[^]*${at("go", "/%s")}[^]*Drag`));
+		await inspected(page, "setup");
+		const bookmark = await page.getByRole("link", { name: "New link to this page" })
+			.getAttribute("href");
+		await page.goto(at("million", "/links/?q=k1#x"));
+		const title = await page.title();
+		if (!javaScriptEnabled) return;
+		const script = decodeURIComponent(bookmark.slice("javascript:".length));
+		await Promise.all([page.waitForURL("**/.links/new?**"), page.evaluate(script)]);
+		assert.equal(await label(page, "Leads to").inputValue(), at("million", "/links/?q=k1#x"));
+		assert.equal(await label(page, "Note").inputValue(), title);
+	});
+
+	await doing("the first link", async (page) => {
+		await page.goto(at("empty", "/"));
+		await inspected(page, "empty");
+		await follow(page, "Make the first link");
+		assert.equal(await heading(page), "New link");
+	});
+
+	await doing("what serves", async (page) => {
+		await page.goto(start);
+		await follow(page, "What serves");
+		assert.match(await main(page), /Last load[^]*edits go here[^]*Digest/);
+		await inspected(page, "serving");
+	});
+
 	await doing("a missing link", async (page) => {
 		await page.goto(at("go", `/hanbook${suffix && "/"}`));
-		assert.match(await page.locator("body").innerText(), /handbook/);
+		assert.match(await main(page), /handbook/);
 		await inspected(page, "miss");
+		await press(page, "Search");
+		await page.waitForURL("**/.links/?q=hanbook*");
+		await page.goBack();
+		await follow(page, "Make this link");
+		assert.equal(await label(page, "Key").inputValue(), "hanbook");
 		await page.goto(at("go", "/.links/key/hanbook"));
 		await inspected(page, "missing");
 		await page.goto(at("go", "/handbook+"));
@@ -361,11 +397,11 @@ await check("finds as one types", () => onPage(async (page) => {
 	assert.equal(await page.locator(".links .key").first().innerText(), "roadmap");
 	assert.equal(await page.evaluate("document.activeElement.id"), "q", "one can type on");
 	await label(page, "Search links").fill("");
-	await page.getByText("Most used").waitFor();
+	await page.getByText("Set up your browser").waitFor();
 }));
 
 await check("times are the reader's, with UTC beside", () => onPage(async (page) => {
-	await page.goto(start);
+	await page.goto(at("go", "/.links/serving"));
 	const time = page.locator("main time:not(.ago)[datetime*=T]").first();
 	const hour = new Date(await time.getAttribute("datetime")).toLocaleTimeString("en-GB",
 		{ timeZone: "Asia/Tokyo", hour: "2-digit", minute: "2-digit" });
@@ -373,7 +409,7 @@ await check("times are the reader's, with UTC beside", () => onPage(async (page)
 }, { timezoneId: "Asia/Tokyo" }));
 
 await check("the keyboard alone reaches all, and sees where it is", () => onPage(async (page) => {
-	for (const path of ["/.links/", "/.links/key/gh", "/.links/new"]) {
+	for (const path of ["/.links/", "/.links/key/gh", "/.links/new", "/.links/serving", "/hanbook"]) {
 		await page.goto(at("go", path));
 		const all = await page.evaluate(() => {
 			document.activeElement.blur();
@@ -407,6 +443,14 @@ await check("forced colors and reduced motion", () => onPage(async (page) => {
 		assert.notEqual(border, "0px", `${name} has an edge`);
 	}
 }, { forcedColors: "active", reducedMotion: "reduce" }));
+
+// Chromium checks form-action for redirects, too.
+await check("a search leads to a sign-in at another origin", () => onPage(async (page) => {
+	await page.goto(at("portal", "/nothing"));
+	const seen = page.waitForRequest("https://signin.test/");
+	await press(page, "Search");
+	await seen;
+}));
 
 await check("the address bar can search", () => onPage(async (page) => {
 	await page.goto(start);
