@@ -2,8 +2,8 @@ package find
 
 import (
 	"bytes"
-	"cmp"
 	"context"
+	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -171,11 +171,7 @@ func (s *search) inOrder(k *keys) {
 // byUses returns the numbers behind the place in the order of uses. In the order of keys, in which
 // they are, those behind the place begin at an index. Most rules are never used.
 func (s *search) byUses(numbers []uint32, at int) (sorted []uint32) {
-	type counted struct {
-		uses uint64
-		at   int
-	}
-	var used []counted
+	var used []uint64 // 32 bits that are the lower the more uses there are, and the index
 	unused := make([]uint32, 0, len(numbers))
 	for i, n := range numbers {
 		uses := s.Uses(int(n))
@@ -184,15 +180,13 @@ func (s *search) byUses(numbers []uint32, at int) (sorted []uint32) {
 		case uses == 0:
 			unused = append(unused, n)
 		default:
-			used = append(used, counted{uses, i})
+			used = append(used, (math.MaxUint32-min(uses, math.MaxUint32))<<32|uint64(i))
 		}
 	}
-	slices.SortFunc(used, func(a, b counted) int {
-		return cmp.Or(cmp.Compare(b.uses, a.uses), cmp.Compare(a.at, b.at))
-	})
+	slices.Sort(used)
 	sorted = make([]uint32, 0, len(used)+len(unused))
 	for _, u := range used {
-		sorted = append(sorted, numbers[u.at])
+		sorted = append(sorted, numbers[uint32(u)])
 	}
 	s.time = max(s.time, time.Since(s.begun)+s.time/2) // at least so long for the search itself
 	return append(sorted, unused...)
