@@ -61,11 +61,11 @@ func (r *request) home() view {
 		WhyNot: r.whyNotWritable(), Bookmark: bookmark(r.absolute("new")),
 		SearchURL: r.absolute("?q=")}
 	v.IsFinding = true
-	v.Title, v.Removed = "Links", r.URL.Query().Get("removed")
-	ruleset := r.links.Serving().Ruleset
-	if _, isThere := servingRule(ruleset, v.Removed); isThere {
-		v.Removed = ""
+	v.Title = "Links"
+	if key := r.URL.Query().Get("removed"); r.hasHappened("removed", key) {
+		v.Removed = key
 	}
+	ruleset := r.links.Serving().Ruleset
 	for _, c := range r.links.Changed(mostOnHome) {
 		if found, ok := servingRule(ruleset, c.Key); ok {
 			v.Changed = append(v.Changed, r.linksOf(found)...)

@@ -36,7 +36,7 @@ type keyPage struct {
 	QR    *qrCode `json:"-"`
 	// WhyNot says why the rule cannot be edited here, or is empty.
 	WhyNot string `json:"-"`
-	Notice string `json:"-"` // what an edit has come to
+	Notice string `json:"-"` // made or saved, a moment ago
 }
 
 // keyHits are how often a link was used, and when last.
@@ -63,7 +63,9 @@ func (r *request) keyPage(key string) view {
 	v := keyPage{layout: r.layout(), Digest: serving.Digest}
 	v.Title = found.Key
 	v.WhyNot = r.whyNotWritable()
-	v.Notice = noticeOf(r.URL.Query().Get("done"))
+	if done := r.URL.Query().Get("done"); r.hasHappened(done, found.Key) {
+		v.Notice = done
+	}
 	if resolver.IsTemplate(found.Key) {
 		v.Rule, v.Chain = r.locatedChain(serving, found)
 	} else {
@@ -72,7 +74,7 @@ func (r *request) keyPage(key string) view {
 		outcome := show.Explain(serving.Listed(), show.Ask(v.ShortURL, r.origin()))
 		r.links.Locate(r.Context(), serving, append(outcome.Rules(), &found)...)
 		v.Outcome, v.Rule = &outcome, ruleOf(found)
-		v.addLeads(r)
+		v.Leads, v.MoreLeads = r.firstLeads(outcome.Destination, found.Key, mostLeads)
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), hitsTime)
 	defer cancel()
@@ -106,31 +108,31 @@ func (r *request) locatedChain(serving *live.Loaded, first resolver.Rule) (*rule
 	return ruleOf(first), met
 }
 
-// addLeads adds the other ways to the destination of a key.
-func (v *keyPage) addLeads(r *request) {
-	if v.Outcome.Destination == "" {
-		return
+// firstLeads returns the first ways to a URL, other than by a key, and whether there are more.
+func (r *request) firstLeads(target, key string, most int) (first []show.Lead, hasMore bool) {
+	if target == "" {
+		return nil, false
 	}
 	select {
 	case r.page.leads <- struct{}{}:
 		defer func() { <-r.page.leads }()
 	default:
-		v.MoreLeads = true // a search lists them
-		return
+		return nil, true // a search lists them
 	}
-	leads, err := r.leadsTo(v.Outcome.Destination)
+	leads, err := r.leadsTo(target)
 	if err != nil {
-		return // there are none
+		return nil, false // there are none
 	}
 	for lead := range leads.All {
-		if lead.Key == v.Rule.Key {
+		if lead.Key == key {
 			continue
 		}
-		if v.MoreLeads = len(v.Leads) == mostLeads; v.MoreLeads {
-			break
+		if len(first) == most {
+			return first, true
 		}
-		v.Leads = append(v.Leads, lead)
+		first = append(first, lead)
 	}
+	return first, false
 }
 
 // noSuchKey is the page of a key without a rule.
@@ -141,9 +143,12 @@ func (r *request) noSuchKey(key string) view {
 	return v
 }
 
-// noticeOf returns the result of an edit after which a browser was redirected.
-func noticeOf(done string) string {
-	return map[string]string{"saved": "Saved.", "made": "The link now exists."}[done]
+// hasHappened reports whether an edit was made a moment ago that a URL tells of: anybody can make a
+// link to a page that says so.
+func (r *request) hasHappened(done, key string) bool {
+	kind := map[string]resolver.ChangeKind{"saved": resolver.ChangeEdited,
+		"made": resolver.ChangeAdded, "removed": resolver.ChangeRemoved}[done]
+	return r.links.ChangedSince(key, kind, time.Now().Add(-time.Minute))
 }
 
 // whyNotWritable says why the user cannot edit; "" if the user can.

@@ -1,13 +1,13 @@
 package page
 
 import (
-	"fmt"
-	"mime"
 	"net/http"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/internal/client"
 	"github.com/caddy-shortlink/shortlink/internal/hits"
 	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 // request is a request for the page, with what was looked up for it.
@@ -92,30 +92,25 @@ func (r *request) post(h http.Header) view {
 		return failure(r.layout(), http.StatusMethodNotAllowed,
 			"Edits are sent to key/KEY, or to new with a field key.")
 	}
-	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != formType {
-		return failure(r.layout(), http.StatusUnsupportedMediaType,
-			"An edit is a form; send it with Content-Type: "+formType+".")
+	if err := r.readFields(); err != nil {
+		return failure(r.layout(), client.StatusOf(err), "Nothing has changed: "+err.Error()+".")
 	}
-	r.Body = http.MaxBytesReader(nil, r.Body, mostForm)
-	if err := r.ParseForm(); err != nil {
+	action, typed := r.PostForm.Get(fieldAction), keyIn(r.PostForm)
+	switch {
+	case isKey && typed != "" && resolver.CanonicalKey(typed, true) !=
+		resolver.CanonicalKey(key, true):
 		return failure(r.layout(), http.StatusBadRequest,
-			fmt.Sprintf("The form cannot be read, and nothing has changed: %v.", err))
+			"The edit is of the key "+key+", but its field key is "+typed+"; leave the field out.")
+	case !isKey && typed == "" && action != actionRemove:
+		key = r.randomKey()
+	case !isKey:
+		key = typed
 	}
-	if !isKey {
-		key = strings.TrimSpace(strings.TrimPrefix(r.PostForm.Get("key"), "/"))
-	}
-	if why := r.page.whyNoEdits(r.user); why != "" {
+	if why := r.page.whyNoEdits(r.user); why != "" && action != actionCheck {
 		return r.lineToCommit(key, why)
 	}
 	return r.edit(key)
 }
-
-// formType is the content type of a form.
-const formType = "application/x-www-form-urlencoded"
-
-// mostForm is the maximum size of a form. A key, a destination and the previous rule have up to
-// 65,535 bytes each, and three times as many when a form encodes them.
-const mostForm = 1 << 20
 
 // whyNoEdits says why a user may not edit.
 func (p *Page) whyNoEdits(user string) string {

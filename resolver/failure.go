@@ -19,8 +19,8 @@ var (
 	// ErrTooLong says that what a request appends makes the destination longer than 65,535 bytes
 	// (R10).
 	ErrTooLong = errors.New("the destination is too long")
-	// ErrPathTooLong says that a path which begins as a template does is longer than 8 KiB (R9). It
-	// is that of the request, or one that a chain which begins with a template comes to.
+	// ErrPathTooLong is for a path of more than 8 KiB that begins as a template does (R9). The path is
+	// that of the request, or one along a chain that begins with a template.
 	ErrPathTooLong = errors.New("the path is too long")
 	// ErrNoOrigin is R2: an internal destination for a request whose host is missing or invalid.
 	ErrNoOrigin = errors.New("the request has no valid origin")

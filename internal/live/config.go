@@ -83,6 +83,9 @@ func (c *Config) ConfigurationWarnings(ruleset *resolver.Ruleset) []lint.Warning
 	return c.clientHostWarnings(ruleset)
 }
 
+// IsAboutTheSite reports whether a warning is about where rules are used, and not about a rule.
+func IsAboutTheSite(w lint.Warning) bool { return w.Kind == warnClientHost }
+
 // clientHostWarnings returns the warning that rules lead to the client's own host, if any do.
 func (c *Config) clientHostWarnings(ruleset *resolver.Ruleset) []lint.Warning {
 	rules, first := ruleset.AtSite()

@@ -208,6 +208,41 @@ for (const javaScriptEnabled of [true, false]) {
 		await leadsTo(`/made${suffix}/x`, "https://made.example/a/x?b=c");
 	});
 
+	await doing("check and confirm", async (page) => {
+		await page.goto(at("go", "/.links/new"));
+		await page.locator("summary").click();
+		await inspected(page, "choices");
+		await label(page, "Key").fill(`handbok${suffix}`);
+		await label(page, "Leads to").fill("/gh/issues");
+		await label(page, "Note").fill("as it was typed");
+		if (!javaScriptEnabled) await press(page, "Check");
+		await page.locator("#facts").getByText(`/handbok${suffix}, free`).waitFor();
+		assert.match(await page.locator("#facts").innerText(), /Also lead there[^]*\/gh\/issues/);
+		assert.equal(await label(page, "Note").inputValue(), "as it was typed");
+		await label(page, "Key").fill(`handbok`);
+		if (!javaScriptEnabled) await press(page, "Check");
+		await page.locator("#facts").getByText("nearly taken").waitFor();
+		await inspected(page, "checked");
+		await press(page, "Save");
+		assert.equal(await heading(page), "Is this what you mean?");
+		await leadsTo("/handbok");
+		await inspected(page, "confirm");
+		await press(page, "Back to the form");
+		assert.equal(await heading(page), "New link");
+		assert.equal(await label(page, "Note").inputValue(), "as it was typed");
+		await press(page, "Save");
+		await label(page, "Key").fill(`confirmed${suffix}`);
+		await press(page, "Save anyway");
+		await page.waitForURL(`**/key/confirmed${suffix}?done=made`);
+		assert.match(await main(page), /as it was typed/);
+	});
+
+	await doing("make with a random key", async (page) => {
+		await page.goto(at("go", "/.links/new?to=https://made.example/"));
+		await press(page, "Save");
+		await page.waitForURL(/key\/[b-df-hj-np-tv-xz]{5}\?done=made$/);
+	});
+
 	await doing("edit with effects on others", async (page) => {
 		await page.goto(at("go", "/.links/key/vpn"));
 		await inspected(page, "key");
@@ -248,7 +283,12 @@ for (const javaScriptEnabled of [true, false]) {
 		await label(page, "Leads to").fill("https://mine.example");
 		await press(page, "Save");
 		assert.equal(await heading(page), "The key is taken");
+		await inspected(page, "taken");
 		assert.equal((await ask("go", "/status")).headers.location, "https://status.example.com/");
+		await label(page, "Key").fill(`statues-of-berlin${suffix}`);
+		await press(page, "Save with another key");
+		await page.waitForURL(`**/key/statues-of-berlin${suffix}?done=made`);
+		await leadsTo(`/statues-of-berlin${suffix}`, "https://mine.example/");
 	});
 
 	await doing("delete", async (page) => {

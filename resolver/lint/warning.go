@@ -65,6 +65,8 @@ const (
 	WarnBarePercent Kind = "bare %"
 	// WarnSpace: a destination has a space, which is written percent-encoded.
 	WarnSpace Kind = "space in a destination"
+	// WarnInvisible: a key or a destination has a character that nobody sees.
+	WarnInvisible Kind = "invisible character"
 	// WarnThroughExact: what is below a key that is not exact is appended to the destination of an
 	// exact one.
 	WarnThroughExact Kind = "through an exact key"
