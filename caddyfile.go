@@ -360,21 +360,9 @@ func isMisspeltOrigin(words []string) bool {
 
 // ruleLine returns a rule as a line of a Caddyfile. Its note becomes a comment.
 func ruleLine(rule resolver.Rule) string {
-	line := rule.Key + " " + rule.Value
+	line := strings.Join(append([]string{rule.Key, rule.Value}, rulefile.Words(rule)...), " ")
 	if needsRule(rule) {
 		line = "rule " + line
-	}
-	if rule.Status != 0 {
-		line += fmt.Sprint(" ", rule.Status)
-	}
-	if rule.Exact {
-		line += " exact"
-	}
-	if rule.Unlisted {
-		line += " unlisted"
-	}
-	if rule.Query != resolver.QueryDefault {
-		line += " " + rule.Query.String()
 	}
 	if rule.Note != "" {
 		line += " # " + rule.Note

@@ -64,7 +64,3 @@ type linkList struct {
 	Root, Caption, Query, Sort string
 	Links                      []link
 }
-
-func newLinkList(root, caption, query, sort string, links []link) linkList {
-	return linkList{root, caption, query, sort, links}
-}

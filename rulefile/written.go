@@ -24,3 +24,14 @@ func Written(rule resolver.Rule, format Format) (string, error) {
 	_, row, _ := strings.Cut(b.String(), "\n") // after the header
 	return strings.TrimRight(row, ",\n"), err
 }
+
+// Words returns what a rule says besides key, destination and note, as words of a Caddyfile.
+func Words(rule resolver.Rule) (words []string) {
+	of := []*property{statusProperty, exactProperty, unlistedProperty, queryProperty}
+	for _, p := range of {
+		if word := p.get(&rule); word != "" {
+			words = append(words, word)
+		}
+	}
+	return words
+}

@@ -61,19 +61,12 @@ func (x *Index) Suggest(listed Listed, path string, most int) []resolver.Rule {
 // fewKeys is how many keys are looked at one by one.
 const fewKeys = 10_000
 
-// Alike returns the first key that is easily mistaken for another one, see [near.Alike], or "". It
-// finds none of many keys while the index is being made.
-func (x *Index) Alike(listed Listed, key string) string {
-	suggest := listed.Suggest
-	if listed.Len() > fewKeys {
-		suggest = func(path string, most int) []resolver.Rule { return x.Suggest(listed, path, most) }
+// Nearest is Suggest for those whom Caddy knows: of few keys it looks at all.
+func (x *Index) Nearest(listed Listed, path string, most int) []resolver.Rule {
+	if listed.Len() <= fewKeys {
+		return listed.Suggest(path, most)
 	}
-	for _, rule := range suggest("/"+key, 5) {
-		if near.Alike(key, rule.Key) {
-			return rule.Key
-		}
-	}
-	return ""
+	return x.Suggest(listed, path, most)
 }
 
 // nearKeys is the index of the keys of a ruleset.

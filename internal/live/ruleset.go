@@ -161,9 +161,9 @@ func (rs *Ruleset) Suggest(path string, most int) []resolver.Rule {
 	return rs.shared.finder.Suggest(rs.Serving().Listed(), path, most)
 }
 
-// Alike returns the key of a rule that is easily mistaken for another key, like [find.Index.Alike].
-func (rs *Ruleset) Alike(key string) string {
-	return rs.shared.finder.Alike(rs.Serving().Listed(), key)
+// Nearest is Suggest for those whom Caddy knows, like [find.Index.Nearest].
+func (rs *Ruleset) Nearest(path string, most int) []resolver.Rule {
+	return rs.shared.finder.Nearest(rs.Serving().Listed(), path, most)
 }
 
 // run reports the first rules, if this handler has loaded them, and follows the sources until the
