@@ -77,10 +77,17 @@ func (p configuredPages) besides(handler string, sites []configuredSite) lint.Pa
 // besidesOf is besides for a handler that is being provisioned in a site.
 func besidesOf(ctx caddy.Context, handler string, site live.Site) lint.Pages {
 	server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	if !ok {
+	if !ok || !slices.ContainsFunc(server.Routes, hasPage) {
 		return nil
 	}
 	return pagesOf(asJSON(server.Routes)).besides(handler, []configuredSite{{hosts: site.Hosts}})
+}
+
+// hasPage reports whether a route has a links page that is not provisioned yet.
+func hasPage(route caddyhttp.Route) bool {
+	return slices.ContainsFunc(route.HandlersRaw, func(raw json.RawMessage) bool {
+		return bytes.Contains(raw, []byte(`"shortlink_page"`))
+	})
 }
 
 // asJSON returns routes as decoded JSON, with what Caddy has dropped of those that it has
@@ -102,9 +109,6 @@ func asJSON(routes caddyhttp.RouteList) any {
 		}
 	}
 	raw, _ := json.Marshal(routes)
-	if !bytes.Contains(raw, []byte(`"shortlink_page"`)) {
-		return nil
-	}
 	value, _ := decodeJSON(raw)
 	return value
 }

@@ -39,24 +39,29 @@ func (r *request) recentHits() *hits.List {
 
 // linksOf returns rules as links of a list.
 func (r *request) linksOf(rules ...resolver.Rule) (links []link) {
-	recent := r.recentHits()
 	for _, found := range rules {
-		l := link{rule: *ruleOf(found), URL: found.Value}
-		if strings.HasPrefix(l.To, "/") {
-			l.URL = r.origin() + l.To
-		}
-		if strings.Contains(l.To, "{") || !strings.Contains(l.URL, "://") { // gone and pass have none
-			l.URL = ""
-		}
-		if n, ok := r.links.Serving().Ruleset.NumberOf(found.Key); ok && recent != nil {
-			uses, count := recent.Uses(n), recent.Of(n)
-			if l.Uses = &uses; count.N > 0 {
-				l.Last = count.Time()
-			}
-		}
-		links = append(links, l)
+		links = append(links, r.linkOf(found))
 	}
 	return links
+}
+
+// linkOf returns a rule as a link of a list.
+func (r *request) linkOf(found resolver.Rule) link {
+	l := link{rule: *ruleOf(found), URL: found.Value}
+	if strings.HasPrefix(l.To, "/") {
+		l.URL = r.origin() + l.To
+	}
+	if strings.Contains(l.To, "{") || !strings.Contains(l.URL, "://") { // gone and pass have none
+		l.URL = ""
+	}
+	recent := r.recentHits()
+	if n, ok := r.links.Serving().Ruleset.NumberOf(found.Key); ok && recent != nil {
+		uses, count := recent.Uses(n), recent.Of(n)
+		if l.Uses = &uses; count.N > 0 {
+			l.Last = count.Time()
+		}
+	}
+	return l
 }
 
 // linkList is what the template of lists shows: links of a search or of all, in an order.
