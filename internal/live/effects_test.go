@@ -399,3 +399,35 @@ func TestAnEditNamesTheLinksThatBecomeDeadEndsByIt(t *testing.T) {
 		})
 	}
 }
+
+// countingPages answer nothing, and count how often they were asked.
+type countingPages struct{ asked *int }
+
+func (p countingPages) Answer(string) bool {
+	*p.asked++
+	return false
+}
+
+func TestAPreviewLooksForTheDeadEndsOfNoMoreLinksThanItNames(t *testing.T) {
+	for key, leadsTo := range map[string]string{"kept": resolver.PassValue, "base": one} {
+		synctest.Test(t, func(t *testing.T) {
+			s, asked := new(rewritingSource), 0
+			rules := []string{key, leadsTo}
+			for n := range 1000 {
+				rules = append(rules, fmt.Sprint("k", n), fmt.Sprint("/", key, "/", n))
+			}
+			s.set(rules...)
+			rs, _ := serve(t, Config{
+				Sources: []source.Source{s}, Pages: countingPages{&asked},
+			})
+			synctest.Wait()
+			before := asked
+			if _, err := rs.Preview(t.Context(), edit(key, "")); err != nil {
+				t.Fatal(err)
+			}
+			if asked -= before; asked > 3*namedEffects {
+				t.Errorf("%s: the ends of %d links were looked at", key, asked)
+			}
+		})
+	}
+}
