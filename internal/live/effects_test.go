@@ -409,12 +409,19 @@ func (p countingPages) Answer(string) bool {
 }
 
 func TestAPreviewLooksForTheDeadEndsOfNoMoreLinksThanItNames(t *testing.T) {
-	for key, leadsTo := range map[string]string{"kept": resolver.PassValue, "base": one} {
+	for name, tt := range map[string]struct {
+		key, was, is string
+		most         int
+	}{
+		"a pass is removed":      {"kept", resolver.PassValue, "", namedEffects},
+		"a pass becomes another": {"kept", resolver.PassValue, resolver.GoneValue, 0},
+		"a link is removed":      {"base", one, "", namedEffects},
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			s, asked := new(rewritingSource), 0
-			rules := []string{key, leadsTo}
+			rules := []string{tt.key, tt.was}
 			for n := range 1000 {
-				rules = append(rules, fmt.Sprint("k", n), fmt.Sprint("/", key, "/", n))
+				rules = append(rules, fmt.Sprint("k", n), fmt.Sprint("/", tt.key, "/", n))
 			}
 			s.set(rules...)
 			rs, _ := serve(t, Config{
@@ -422,11 +429,11 @@ func TestAPreviewLooksForTheDeadEndsOfNoMoreLinksThanItNames(t *testing.T) {
 			})
 			synctest.Wait()
 			before := asked
-			if _, err := rs.Preview(t.Context(), edit(key, "")); err != nil {
+			if _, err := rs.Preview(t.Context(), edit(tt.key, tt.is)); err != nil {
 				t.Fatal(err)
 			}
-			if asked -= before; asked > 3*namedEffects {
-				t.Errorf("%s: the ends of %d links were looked at", key, asked)
+			if asked -= before; asked > tt.most {
+				t.Errorf("%s: the ends of %d links were looked at", name, asked)
 			}
 		})
 	}
