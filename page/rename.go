@@ -80,6 +80,7 @@ func (r *request) rename(key string) view {
 	now, _ := servingRule(r.links.Serving().Ruleset, key)
 	e := &formEdit{key: cmp.Or(now.Key, key), from: &now}
 	err = r.setFrom(e)
+	e.isFrom = true // also with If-Match: the renamed rule is made of it
 	if e.from.Key == "" {
 		return r.noSuchKey(key)
 	}
