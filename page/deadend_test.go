@@ -153,7 +153,7 @@ func TestThePageTellsOfDeadEndsWhereverItShowsADestination(t *testing.T) {
 		s.Get(t, "/.links/?q=nowhere", testcaddy.AsAnn, testcaddy.AsJSON).
 			Wants(t, 200, `"dead_end":"`+want+`"`)
 		s.Get(t, "/.links/key/docs?delete", testcaddy.AsAnn, testcaddy.AsHTML).
-			Wants(t, 200, "o link answers /docs/x")
+			Wants(t, 200, `<b>dead-end:</b> <code><bdi>b</bdi></code>: <bdi class="lines">no link`)
 	}
 }
 

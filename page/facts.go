@@ -34,7 +34,8 @@ type remark struct {
 
 func remarksOf(warnings []lint.Warning) (all []remark) {
 	for _, w := range warnings {
-		all = append(all, remark{w.Kind, w.Key, w.Message, live.HidesPage(w)})
+		message := strings.TrimPrefix(w.Message, "dead end: ") // as its kind says
+		all = append(all, remark{w.Kind, w.Key, message, live.HidesPage(w)})
 	}
 	return all
 }
