@@ -141,7 +141,8 @@ func TestThePageTellsOfDeadEndsWhereverItShowsADestination(t *testing.T) {
 				Wants(t, 200, `"dead_end":"`+want+`"`)
 		}
 		for _, path := range []string{
-			"?q=keep", "key/b", "key/e", "key/f", "key/h", "key/keep", "key/docs", "try?url=/nowhere", "try?url=:",
+			"?q=keep", "key/b", "key/e", "key/f", "key/h", "key/keep", "key/docs",
+			"try?url=/nowhere", "try?url=:",
 		} {
 			got := s.Get(t, "/.links/"+path, testcaddy.AsAnn, testcaddy.AsHTML)
 			if strings.Contains(got.Body, "o link answers") {
@@ -155,6 +156,12 @@ func TestThePageTellsOfDeadEndsWhereverItShowsADestination(t *testing.T) {
 		s.Get(t, "/.links/key/docs?delete", testcaddy.AsAnn, testcaddy.AsHTML).
 			Wants(t, 200, `<b>dead-end:</b> <code><bdi>b</bdi></code>: <bdi class="lines">no link`)
 	}
+}
+
+func TestAListTellsOfDeadEndsWithTheNamesOfVariables(t *testing.T) {
+	s, _ := servePage(t, `{"a/{id}": "/nowhere/{id}"}`, "misses")
+	s.Get(t, "/.links/?q=", testcaddy.AsAnn, testcaddy.AsHTML).
+		Wants(t, 200, "Dead end: no link answers /nowhere/{id}<")
 }
 
 func TestAddTellsThatARuleHidesThePage(t *testing.T) {

@@ -47,9 +47,10 @@ func (r *request) linksOf(rules ...resolver.Rule) (links []link) {
 		n, ok := ruleset.NumberOf(found.Key)
 		if strings.HasPrefix(l.To, "/") {
 			l.URL = r.origin() + l.To
-			if sample := ruleset.SampleOf(n); ok {
-				l.DeadEnd = r.deadEnd(ruleset, sample.Path())
-			}
+		}
+		if ok && l.URL != l.To {
+			sample := ruleset.SampleOf(n)
+			l.DeadEnd = sample.Named(r.deadEnd(ruleset, sample.Path()))
 		}
 		if strings.Contains(l.To, "{") || !strings.Contains(l.URL, "://") { // gone and pass have none
 			l.URL = ""

@@ -104,7 +104,8 @@ func TestWhereNothingIsFoundKeysNearAreNamed(t *testing.T) {
 		t.Errorf("dosc finds %+v", found)
 	}
 	s.Get(t, "/.links/?q=wikki", testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200,
-		"Nothing found.</b> <bdi></bdi>", "Perhaps you meant", `href="./key/wiki"`, `href="./new?key=wikki"`)
+		"Nothing found.</b> <bdi></bdi>", "Perhaps you meant", `href="./key/wiki"`,
+		`href="./new?key=wikki"`)
 	s.Get(t, "/.links/?q=wikki", testcaddy.AsAnn).Wants(t, 200, "perhaps: wiki\n")
 }
 
