@@ -36,7 +36,8 @@ type remark struct {
 
 func remarksOf(warnings []lint.Warning) (all []remark) {
 	for _, w := range warnings {
-		all = append(all, remark{w.Kind, w.Key, w.Message, live.HidesPage(w)})
+		message := strings.TrimPrefix(w.Message, "dead end: ") // as its kind says
+		all = append(all, remark{w.Kind, w.Key, message, live.HidesPage(w)})
 	}
 	return all
 }
@@ -121,7 +122,7 @@ func (r *request) advice(e *formEdit) (all []lint.Warning) {
 	if _, isThere := servingRule(ruleset, e.key); isThere {
 		return all
 	}
-	others := r.links.Nearest("/"+e.key, mostSuggested)
+	others := r.links.Suggest("/"+e.key, mostSuggested)
 	isAlike := func(other resolver.Rule) bool { return near.Alike(e.key, other.Key) }
 	if i := slices.IndexFunc(others, isAlike); i >= 0 {
 		warn("nearly taken", "there is a link "+others[i].Key+" already, and the two are easily "+

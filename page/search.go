@@ -98,7 +98,8 @@ func (r *request) searchText(v search) view {
 		v.addAnswering(r, "/"+v.Text)
 	}
 	if v.isEmpty() {
-		v.Suggestions = r.linksOf(r.links.Nearest(query.Text, mostSuggested)...)
+		v.About = ""
+		v.Suggestions = r.linksOf(r.links.Suggest(query.Text, mostSuggested)...)
 	}
 	if query.Text == "" && query.Only == nil {
 		v.About, v.Total, v.AtLeast = "", uint64(ruleset.Len()), false
@@ -137,6 +138,7 @@ func (v *search) addAnswering(r *request, path string) (number int, ok bool) {
 		return 0, false
 	}
 	rule, ok := ruleset.Numbered(answer.Rule)
+	v.About = "First comes the link that answers this short URL."
 	if v.Total++; !r.URL.Query().Has("after") {
 		v.Rules = r.linksOf(rule)
 	}

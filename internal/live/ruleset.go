@@ -161,11 +161,6 @@ func (rs *Ruleset) Suggest(path string, most int) []resolver.Rule {
 	return rs.shared.finder.Suggest(rs.Serving().Listed(), path, most)
 }
 
-// Nearest is Suggest for those whom Caddy knows, like [find.Index.Nearest].
-func (rs *Ruleset) Nearest(path string, most int) []resolver.Rule {
-	return rs.shared.finder.Nearest(rs.Serving().Listed(), path, most)
-}
-
 // run reports the first rules, if this handler has loaded them, and follows the sources until the
 // configuration is unloaded.
 func (rs *Ruleset) run(later []notice) {
