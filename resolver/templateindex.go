@@ -145,8 +145,8 @@ func (x *templateIndex) len() int {
 	return len(x.entries)
 }
 
-// each gives the rules of the templates, in the order of [options.compareRules], with the precedence
-// of their sources.
+// each gives the rules of the templates, in the order of [options.compareRules], with the
+// precedence of their sources.
 func (x *templateIndex) each() iter.Seq2[int, rankedRule] {
 	return func(yield func(int, rankedRule) bool) {
 		for i := range x.len() {
