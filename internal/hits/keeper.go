@@ -13,6 +13,7 @@ import (
 	"github.com/caddyserver/certmagic"
 	"go.uber.org/zap"
 
+	"github.com/caddy-shortlink/shortlink/internal/await"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -67,14 +68,14 @@ func (k *Keeper) KeepIn(ctx context.Context, storage certmagic.Storage, logger *
 	longer, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	context.AfterFunc(ctx, func() {
 		time.AfterFunc(lastSave, func() {
-			cancel(errors.New("the configuration ended 10s ago"))
+			cancel(errors.New("no answer within 10s of the end of the configuration"))
 		})
 		select {
 		case k.saveNow <- struct{}{}:
 		default:
 		}
 	})
-	k.place.Store(&place{longer, awaitedStorage{storage}, logger})
+	k.place.Store(&place{longer, await.Storage{Storage: storage}, logger})
 	k.begin.Do(func() {
 		running, stop := context.WithCancel(context.Background())
 		k.stop = stop
@@ -161,7 +162,7 @@ func untilTomorrow() <-chan time.Time {
 
 // store returns the store of this server.
 func (k *Keeper) store(ctx context.Context) (*store, error) {
-	server, err := await(ctx, caddy.InstanceID)
+	server, err := await.Result(ctx, caddy.InstanceID)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +181,7 @@ func (k *Keeper) read(ctx context.Context, read func(context.Context, *store) er
 			err = fmt.Errorf("the hits in Caddy's storage cannot be read: %w", err)
 		}
 	}()
-	ctx, cancel := context.WithTimeoutCause(ctx, othersTime, errors.New("timed out after a minute"))
+	ctx, cancel := context.WithTimeoutCause(ctx, othersTime, errors.New("no answer within a minute"))
 	defer cancel()
 	select {
 	case k.reading <- struct{}{}:
