@@ -86,13 +86,11 @@ func (k *Keeper) KeepIn(ctx context.Context, storage certmagic.Storage, logger *
 
 // tick sets the clock of the hits every minute, even while the storage hangs.
 func (k *Keeper) tick(ctx context.Context) {
-	ticks := time.NewTicker(time.Minute)
-	defer ticks.Stop()
-	for {
+	ticks := time.Tick(time.Minute)
+	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
-			return
-		case now := <-ticks.C:
+		case now := <-ticks:
 			k.hits.tick(now)
 		}
 	}
@@ -107,8 +105,7 @@ func (k *Keeper) keep(ctx context.Context) {
 			zap.Error(err))
 		return
 	}
-	ticks := time.NewTicker(saveInterval)
-	defer ticks.Stop()
+	ticks := time.Tick(saveInterval)
 	stored := time.Now()
 	for ctx.Err() == nil {
 		place := k.place.Load()
@@ -123,7 +120,7 @@ func (k *Keeper) keep(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-k.saveNow:
-		case <-ticks.C:
+		case <-ticks:
 		case <-untilTomorrow():
 		}
 	}
@@ -163,11 +160,8 @@ func untilTomorrow() <-chan time.Time {
 // store returns the store of this server.
 func (k *Keeper) store(ctx context.Context) (*store, error) {
 	server, err := await.Result(ctx, caddy.InstanceID)
-	if err != nil {
-		return nil, err
-	}
 	place := k.place.Load()
-	return newStore(k.name, server.String(), place.storage, place.logger), nil
+	return newStore(k.name, server.String(), place.storage, place.logger), err
 }
 
 // read calls read for one caller at a time, within othersTime. It does nothing before a handler has
@@ -196,16 +190,18 @@ func (k *Keeper) read(ctx context.Context, read func(context.Context, *store) er
 	return read(ctx, store)
 }
 
-// others returns what the other servers have counted for a ruleset; nil if there are none. Callers
-// at the same time share the result.
-func (k *Keeper) others(ctx context.Context, ruleset *resolver.Ruleset) (o *others, err error) {
-	err = k.read(ctx, func(ctx context.Context, store *store) error {
+// others returns what the other servers have counted for a ruleset. Callers at the same time share
+// the result.
+func (k *Keeper) others(ctx context.Context, ruleset *resolver.Ruleset) (*others, error) {
+	o := new(others)
+	err := k.read(ctx, func(ctx context.Context, store *store) (err error) {
 		o = k.latest.Value()
 		if o != nil && o.ruleset == ruleset && time.Since(o.read) < othersFresh {
 			return nil
 		}
-		o, err = store.others(ctx, ruleset)
-		k.latest = weak.Make(o)
+		if o, err = store.others(ctx, ruleset); err == nil {
+			k.latest = weak.Make(o)
+		}
 		return err
 	})
 	return o, err
