@@ -18,7 +18,6 @@ const modulePath = "github.com/caddy-shortlink/shortlink"
 var mayImport = map[string][]string{
 	"weburl":             nil,
 	"uritemplate":        nil,
-	"internal/await":     nil,
 	"internal/near":      nil,
 	"internal/pace":      nil,
 	"internal/printable": nil,
@@ -37,12 +36,12 @@ var mayImport = map[string][]string{
 		"resolver/pattern", "weburl", "internal/printable",
 	},
 	"source": {
-		"rulefile", "resolver", "resolver/lint", "weburl", "internal/await", "internal/pace",
-		"internal/printable",
+		"rulefile", "resolver", "resolver/lint", "weburl", "internal/pace", "internal/printable",
 	},
 	"redis":             {"source", "rulefile", "resolver"},
 	"internal/find":     {"resolver", "internal/near"},
-	"internal/hits":     {"resolver", "internal/await"},
+	"internal/storage":  nil,
+	"internal/hits":     {"resolver", "internal/storage"},
 	"internal/reverse":  {"resolver", "resolver/pattern", "weburl"},
 	"internal/coverage": {"resolver", "weburl", "internal/find", "internal/near", "internal/webroot"},
 	"internal/live": {

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"time"
-
-	"github.com/caddy-shortlink/shortlink/internal/await"
 )
 
 // boundedCalls runs calls of a file system or a storage with a time limit. They may take long or
@@ -42,18 +40,30 @@ func (noAnswer) Is(target error) bool { return target == ErrUnavailable }
 // ends when it is abandoned.
 func callBounded[T any](
 	ctx context.Context, calls *boundedCalls, call func(context.Context) (T, error),
-) (T, error) {
+) (result T, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, calls.limit, noAnswer(calls.limit))
 	defer cancel()
-	return await.Result(ctx, func() (result T, err error) {
-		select {
-		case calls.running <- struct{}{}:
-		case <-ctx.Done():
-			return result, context.Cause(ctx)
-		}
-		defer func() { <-calls.running }()
-		return call(ctx)
-	})
+	select {
+	case calls.running <- struct{}{}:
+	case <-ctx.Done():
+		return result, context.Cause(ctx)
+	}
+	type answer struct {
+		result T
+		err    error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		result, err := call(ctx)
+		<-calls.running
+		answers <- answer{result, err}
+	}()
+	select {
+	case a := <-answers:
+		return a.result, a.err
+	case <-ctx.Done():
+		return result, context.Cause(ctx)
+	}
 }
 
 // doBounded is callBounded for calls that return only an error.

@@ -13,7 +13,7 @@ import (
 	"github.com/caddyserver/certmagic"
 	"go.uber.org/zap"
 
-	"github.com/caddy-shortlink/shortlink/internal/await"
+	"github.com/caddy-shortlink/shortlink/internal/storage"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -24,7 +24,7 @@ type Keeper struct {
 	hits *Counters
 
 	// place is where hits are stored; nil until a handler has started.
-	place   atomic.Pointer[place]
+	place   atomic.Pointer[storage.Place]
 	saveNow chan struct{} // holds a value when a configuration has ended
 	begin   sync.Once
 	stop    context.CancelFunc
@@ -37,13 +37,6 @@ type Keeper struct {
 	recent      recentHits
 }
 
-// place is the storage of a configuration. Its context outlasts the configuration by lastSave.
-type place struct {
-	ctx     context.Context
-	storage certmagic.Storage
-	logger  *zap.Logger
-}
-
 // NewKeeper returns a keeper for the hits of a name. [Keeper.KeepIn] tells it where to store them.
 func NewKeeper(name string, hits *Counters) *Keeper {
 	return &Keeper{
@@ -54,8 +47,6 @@ func NewKeeper(name string, hits *Counters) *Keeper {
 const (
 	// saveInterval is how often new hits are stored.
 	saveInterval = time.Minute
-	// lastSave is how long storing the last hits may take, for all names together.
-	lastSave = 10 * time.Second
 	// othersTime is how long reading the hits of other servers may take.
 	othersTime = time.Minute
 	// othersFresh is how long these are reused. Other servers store once a minute.
@@ -64,18 +55,8 @@ const (
 
 // KeepIn sets the storage of the configuration that has started. It returns at once. When ctx, the
 // context of the configuration, ends, the hits are stored, because Caddy may be about to stop.
-func (k *Keeper) KeepIn(ctx context.Context, storage certmagic.Storage, logger *zap.Logger) {
-	longer, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	context.AfterFunc(ctx, func() {
-		time.AfterFunc(lastSave, func() {
-			cancel(errors.New("no answer within 10s of the end of the configuration"))
-		})
-		select {
-		case k.saveNow <- struct{}{}:
-		default:
-		}
-	})
-	k.place.Store(&place{longer, await.Storage{Storage: storage}, logger})
+func (k *Keeper) KeepIn(ctx context.Context, in certmagic.Storage, logger *zap.Logger) {
+	k.place.Store(storage.NewPlace(ctx, in, logger, k.saveNow))
 	k.begin.Do(func() {
 		running, stop := context.WithCancel(context.Background())
 		k.stop = stop
@@ -99,9 +80,9 @@ func (k *Keeper) tick(ctx context.Context) {
 // keep restores the hits, and stores them every minute, at midnight, when a configuration ends, and
 // when ctx ends.
 func (k *Keeper) keep(ctx context.Context) {
-	store, err := k.store(k.place.Load().ctx)
+	store, err := k.store(k.place.Load().Context)
 	if err != nil {
-		k.place.Load().logger.Error("hits are not kept over restarts, because this server has no name",
+		k.place.Load().Logger.Error("hits are not kept over restarts, because this server has no name",
 			zap.Error(err))
 		return
 	}
@@ -114,7 +95,7 @@ func (k *Keeper) keep(ctx context.Context) {
 		if err == nil {
 			stored = time.Now()
 		} else if ctx.Err() == nil {
-			place.logger.Error("hits are not stored; trying again",
+			place.Logger.Error("hits are not stored; trying again",
 				zap.String("name", k.name), zap.Time("since", stored), zap.Error(err))
 		}
 		select {
@@ -126,23 +107,23 @@ func (k *Keeper) keep(ctx context.Context) {
 	}
 	place := k.place.Load()
 	if err := k.save(context.Background(), store, place); err != nil && store.hasNew(k.hits) {
-		place.logger.Error("hits are lost, because they could not be stored before the end",
+		place.Logger.Error("hits are lost, because they could not be stored before the end",
 			zap.String("name", k.name), zap.Time("since", stored), zap.Error(err))
 	}
 }
 
 // save stores what has changed, and then records days, unless ctx ends. It logs if the storage does
 // not answer.
-func (k *Keeper) save(ctx context.Context, store *store, place *place) error {
+func (k *Keeper) save(ctx context.Context, store *store, place *storage.Place) error {
 	defer time.AfterFunc(saveInterval, func() {
-		place.logger.Error("the storage has not answered for a minute: hits are not stored",
+		place.Logger.Error("the storage has not answered for a minute: hits are not stored",
 			zap.String("name", k.name))
 	}).Stop()
-	store.use(place.storage, place.logger)
-	if err := store.save(place.ctx, k.hits, time.Now()); err != nil {
+	store.use(place.Storage, place.Logger)
+	if err := store.save(place.Context, k.hits, time.Now()); err != nil {
 		return err
 	}
-	recording, cancel := context.WithCancel(place.ctx)
+	recording, cancel := context.WithCancel(place.Context)
 	defer cancel()
 	defer context.AfterFunc(ctx, cancel)()
 	if err := store.recordDays(recording, k.hits, time.Now()); err != nil {
@@ -159,9 +140,9 @@ func untilTomorrow() <-chan time.Time {
 
 // store returns the store of this server.
 func (k *Keeper) store(ctx context.Context) (*store, error) {
-	server, err := await.Result(ctx, caddy.InstanceID)
+	server, err := storage.Await(ctx, caddy.InstanceID)
 	place := k.place.Load()
-	return newStore(k.name, server.String(), place.storage, place.logger), err
+	return newStore(k.name, server.String(), place.Storage, place.Logger), err
 }
 
 // read calls read for one caller at a time, within othersTime. It does nothing before a handler has
@@ -175,7 +156,7 @@ func (k *Keeper) read(ctx context.Context, read func(context.Context, *store) er
 			err = fmt.Errorf("the hits in Caddy's storage cannot be read: %w", err)
 		}
 	}()
-	ctx, cancel := context.WithTimeoutCause(ctx, othersTime, errors.New("no answer within a minute"))
+	ctx, cancel := context.WithTimeoutCause(ctx, othersTime, errors.New("timed out after a minute"))
 	defer cancel()
 	select {
 	case k.reading <- struct{}{}:
@@ -207,8 +188,8 @@ func (k *Keeper) others(ctx context.Context, ruleset *resolver.Ruleset) (*others
 	return o, err
 }
 
-// End stores the last hits, and stops the keeper. It returns at most lastSave after the end of the
-// last configuration.
+// End stores the last hits, and stops the keeper. It returns at most [storage.LastSave] after
+// the end of the last configuration.
 func (k *Keeper) End() {
 	if k.stop != nil {
 		k.stop()

@@ -76,3 +76,33 @@ func serveForEdits(tb testing.TB, from source.Source) *Ruleset {
 	tb.Cleanup(func() { _ = rs.shared.Destruct() })
 	return rs
 }
+
+// internalSource has a rule that all others lead to.
+type internalSource struct {
+	manySource
+	value string
+}
+
+func (s *internalSource) Read(_ context.Context, add func(resolver.Rule)) (string, error) {
+	add(resolver.Rule{Key: "base", Value: s.value})
+	for i := range s.n {
+		add(resolver.Rule{Key: fmt.Sprint("k", i), Value: fmt.Sprint("/base/", i)})
+	}
+	return "", nil
+}
+
+// BenchmarkPreview previews an edit of the rule that all others lead to, and its removal.
+func BenchmarkPreview(b *testing.B) {
+	for _, value := range []string{one, resolver.PassValue} {
+		for _, to := range []string{two, ""} {
+			b.Run(value+" to "+to, func(b *testing.B) {
+				rs := serveForEdits(b, &internalSource{manySource{1_000_000}, value})
+				for b.Loop() {
+					if _, err := rs.Preview(b.Context(), edit("base", to)); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
