@@ -169,6 +169,34 @@ func (rs *Ruleset) wantEffects(t *testing.T, e *Edit) {
 	}
 }
 
+func TestEffectsCountAThousandOtherLinksAndSayIfThereAreMore(t *testing.T) {
+	for others, hasMore := range map[int]bool{1000: false, 1001: true, 2000: true} {
+		for name, e := range map[string]*Edit{
+			"derived": edit("base", two), "a template is edited": edit("base", two, "t/{x}", three),
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				s := new(rewritingSource)
+				rules := []string{"base", one, "t/{x}", "/base"}
+				for n := range others {
+					rules = append(rules, fmt.Sprint("k", n), "/base/x")
+				}
+				s.set(rules...)
+				rs, _ := serve(t, Config{Sources: []source.Source{s}})
+				synctest.Wait()
+				told, err := rs.Preview(t.Context(), e)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if told.Count != 1000 || told.HasMore != hasMore ||
+					len(told.Others) != namedEffects || len(told.Own) != len(e.Changes) {
+					t.Errorf("%s, %d links: %d are counted, more: %t; %d are named, and %d of the edit",
+						name, others, told.Count, told.HasMore, len(told.Others), len(told.Own))
+				}
+			})
+		}
+	}
+}
+
 func TestAnEditIsConfirmedAgainWhenItIsMadeAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := new(rewritingSource)
