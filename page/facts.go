@@ -122,7 +122,10 @@ func (r *request) advice(e *formEdit) (all []lint.Warning) {
 		return all
 	}
 	others := r.links.Suggest("/"+e.key, mostSuggested)
-	isAlike := func(other resolver.Rule) bool { return near.Alike(e.key, other.Key) }
+	isAlike := func(other resolver.Rule) bool {
+		isItself := e.from != nil && e.from.Key == other.Key // which gets another key
+		return !isItself && near.Alike(e.key, other.Key)
+	}
 	if i := slices.IndexFunc(others, isAlike); i >= 0 {
 		warn("nearly taken", "there is a link "+others[i].Key+" already, and the two are easily "+
 			"mistaken for each other; write another key, or change that link")
