@@ -24,11 +24,17 @@ func (u unconfirmed) Error() string { return "the effects of the edit are not co
 // its user has seen that.
 func (r *request) confirm(e *formEdit, effects *live.Effects) error {
 	effects.Warnings = e.warnings(effects)
-	isHarmless := effects.Count == 0 && len(effects.Warnings) == 0
+	isHarmless := effects.Count == 0 && !slices.ContainsFunc(effects.Warnings, r.isCertain)
 	if isHarmless || r.PostForm.Get(fieldConfirm) == fingerprint(effects) {
 		return nil
 	}
 	return unconfirmed{effects}
+}
+
+// isCertain reports whether a warning holds whatever else stands on the site. Without misses
+// something else may answer at a dead end.
+func (r *request) isCertain(w lint.Warning) bool {
+	return w.Kind != lint.WarnDeadEnd || r.links.Pages != nil
 }
 
 // warnings returns what there is to say about an edit: of its rule, and of the rules with it.
