@@ -27,9 +27,9 @@ func (d *derivation) difference(next *Ruleset) Difference {
 	return difference
 }
 
-// Results gives, in no particular order, what has changed for clients: the same as [CompareResults]
-// does. After [Ruleset.With] it does not compare what cannot have changed. As long as a difference
-// is held, so are both rulesets.
+// Results gives, in no particular order, what has changed for clients: the changes that
+// [CompareResults] reports. After [Ruleset.With] it does not compare what cannot have changed. As
+// long as a difference is held, so are both rulesets.
 func (d *Difference) Results() iter.Seq[Change] {
 	return func(yield func(Change) bool) {
 		c := resultComparison{before: d.before, after: d.after, yield: yield}
