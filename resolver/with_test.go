@@ -358,7 +358,8 @@ func (s *ruleStore) compareWithCompiled(
 		t.Fatalf("%s\n%v\nwant\n%v", when, got, want)
 	}
 	wantResults := changesBetween(served, compiled)
-	for _, got := range [][]string{changesBetween(served, derived), resultTexts(difference.Results())} {
+	derivedResults := changesBetween(served, derived)
+	for _, got := range [][]string{derivedResults, resultTexts(difference.Results())} {
 		if !slices.Equal(got, wantResults) {
 			t.Fatalf("%s\n%v\nwant\n%v", when, got, wantResults)
 		}
@@ -369,7 +370,8 @@ func (s *ruleStore) compareWithCompiled(
 				yield(found)
 			}
 		}
-		if got, want := resultTexts(one), resultTexts(slices.Values([]Change{change})); !slices.Equal(got, want) {
+		want := resultTexts(slices.Values([]Change{change}))
+		if got := resultTexts(one); !slices.Equal(got, want) {
 			t.Fatalf("%s\nof %s alone: %v\nwant\n%v", when, change.Rule.Key, got, want)
 		}
 		if s.r.IntN(3) == 0 { // to stop does no harm

@@ -24,8 +24,8 @@ type Effects struct {
 	Digest string
 }
 
-// namedEffects is how many other keys effects name, and countedEffects how many they count. Millions
-// may change, and whoever loads rules waits.
+// namedEffects is how many other keys effects name, and countedEffects how many they count.
+// Millions may change, and whoever loads rules waits.
 const namedEffects, countedEffects = 100, 1000
 
 // addOther adds what changes for clients of another key, and reports whether there is room for it.
