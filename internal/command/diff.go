@@ -81,14 +81,14 @@ func (d *diffing) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	progress.startPhase("comparing")
-	var changes []resolver.Change
-	resolver.CompareResults(before, after, func(c resolver.Change) { changes = append(changes, c) })
-	slices.SortFunc(changes, func(a, b resolver.Change) int {
-		return cmp.Compare(a.Rule.Key, b.Rule.Key)
+	var changes []show.Change
+	resolver.CompareResults(before, after, func(c resolver.Change) {
+		changes = append(changes, show.ChangeOf(c))
 	})
+	slices.SortFunc(changes, func(a, b show.Change) int { return cmp.Compare(a.Key, b.Key) })
 	notes := changedNotes(before, after)
 	progress.end()
-	if err := d.write(cmd.OutOrStdout(), changes, notes); err != nil {
+	if err := d.write(cmd.OutOrStdout(), slices.Concat(changes, notes)); err != nil {
 		return err
 	}
 	if !reflect.DeepEqual(oldOptions, newOptions) {
@@ -129,24 +129,18 @@ func isCaddyfileName(path string) bool {
 	return strings.HasPrefix(name, "caddyfile") || strings.HasSuffix(name, ".caddyfile")
 }
 
-func (d *diffing) write(w io.Writer, changes []resolver.Change, notes []changedNote) error {
+func (d *diffing) write(w io.Writer, changes []show.Change) error {
 	out := bufio.NewWriter(w)
 	if d.format == formatJSON {
 		encoder := printable.NewJSONEncoder(out)
 		for _, c := range changes {
-			if err := encoder.Encode(show.ChangeOf(c)); err != nil {
-				return err
-			}
-		}
-		for _, n := range notes {
-			if err := encoder.Encode(n); err != nil {
+			if err := encoder.Encode(c); err != nil {
 				return err
 			}
 		}
 		return out.Flush()
 	}
 	writeChanges(out, changes, coloursFor(w))
-	writeNotes(out, notes, coloursFor(w))
 	return out.Flush()
 }
 
@@ -163,31 +157,31 @@ var changeTitles = [...]struct {
 }
 
 // writeChanges writes changes as text, kind by kind.
-func writeChanges(w *bufio.Writer, changes []resolver.Change, c colours) {
-	if len(changes) == 0 {
-		fmt.Fprintln(w, "Nothing changes for clients.")
-		return
-	}
+func writeChanges(w *bufio.Writer, changes []show.Change, c colours) {
+	forClients := 0
 	for _, t := range changeTitles {
 		var lines strings.Builder
 		n := 0
 		for _, change := range changes {
-			if change.Kind == t.kind {
+			if change.Kind == string(t.kind) {
 				n++
 				writeChange(&lines, change)
 			}
 		}
-		if n > 0 {
+		if forClients += n; n > 0 {
 			c.heading(w, t.colour, fmt.Sprintf("%d %s", n, t.title))
 			w.WriteString(lines.String()) //nolint:errcheck // the last flush gives the first error
 		}
 	}
+	if forClients == 0 {
+		fmt.Fprintln(w, "Nothing changes for clients.")
+	}
+	writeNotes(w, changes, c)
 }
 
 // writeChange writes what changes for a key.
-func writeChange(w io.Writer, c resolver.Change) {
-	for _, line := range show.LinesOf(c) {
-		fmt.Fprintf(w, "  %s%s: was %s, now %s\n", line.Requests, show.InBrackets(c.Rule.Position),
-			line.Before, line.After)
+func writeChange(w io.Writer, c show.Change) {
+	for _, line := range c.Lines() {
+		fmt.Fprintf(w, "  %s%s: was %s, now %s\n", line.Requests, c.Place(), line.Before, line.After)
 	}
 }

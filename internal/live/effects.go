@@ -9,57 +9,98 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
-// Effects are what an edit changes for clients.
+// Effects are what an edit changes.
 type Effects struct {
-	// Own is what changes for clients of the edited keys, sorted by key.
-	Own []resolver.Change
+	// Added, Removed and Changed count the rules that the edit changes, as written.
+	Added, Removed, Changed int
+	// Own are the first changes for clients of the edited keys, sorted by key; OwnCount is how many
+	// there are.
+	Own      []resolver.Change
+	OwnCount int
+	// Notes are the first rules that have another note, which no client sees, sorted by key;
+	// NoteCount is how many there are.
+	Notes     []NoteChange
+	NoteCount int
 	// Others are the first changes for clients of other keys, sorted by key; Count is how many
 	// there are.
 	Others []resolver.Change
 	Count  int
 	// Warnings are the new warnings. The first links that newly lead to dead ends are among them.
 	Warnings []lint.Warning
-	// Digest is the digest of the resulting rules.
-	Digest string
+	// Digest is the digest of the resulting rules, Before that of the rules that serve.
+	Digest, Before string
 }
 
-// namedEffects is how many other keys effects name.
-const namedEffects = 100
+// NoteChange is a rule that has another note.
+type NoteChange struct {
+	Was  string
+	Rule resolver.Rule
+}
+
+const (
+	namedEffects = 100    // how many other keys effects name
+	namedOwn     = 10_000 // how many edited keys they name
+)
 
 // add adds what changes for the clients of a key.
 func (f *Effects) add(change resolver.Change, isOwn bool) {
 	if isOwn {
-		f.Own = append(f.Own, change)
+		f.OwnCount++
+		f.Own = firstByKey(append(f.Own, change), namedOwn, 2*namedOwn)
 		return
 	}
 	f.Count++
-	at, _ := slices.BinarySearchFunc(f.Others, change.Rule.Key,
-		func(other resolver.Change, key string) int { return strings.Compare(other.Rule.Key, key) })
-	if at < namedEffects {
-		f.Others = slices.Insert(f.Others, at, change)
-		f.Others = f.Others[:min(len(f.Others), namedEffects)]
+	f.Others = firstByKey(append(f.Others, change), namedEffects, 2*namedEffects)
+}
+
+// firstByKey sorts changes by key and leaves the first most of them, once there are more than enough.
+func firstByKey(changes []resolver.Change, most, enough int) []resolver.Change {
+	if len(changes) < enough {
+		return changes
 	}
+	slices.SortFunc(changes, func(a, b resolver.Change) int {
+		return strings.Compare(a.Rule.Key, b.Rule.Key)
+	})
+	return changes[:min(len(changes), most)]
 }
 
 // effects returns what the candidate of an edit changes.
 func (e *editing) effects(next *candidate) *Effects {
 	before := e.rs.Serving().Ruleset
-	f := &Effects{Warnings: e.rs.newWarnings(before, next), Digest: next.Ruleset.Digest()}
+	f := &Effects{Warnings: e.rs.newWarnings(before, next), Digest: next.Ruleset.Digest(),
+		Before: e.rs.Serving().Digest, Added: next.difference.Added, Removed: next.difference.Removed,
+		Changed: next.difference.Changed}
 	add := func(change resolver.Change) { f.add(change, e.changeOf(change.Rule.Key) != nil) }
 	if next.isByThem {
 		next.difference.Results(add)
 	} else { // it was not derived in one step
 		resolver.CompareResults(before, next.Ruleset, add)
 	}
-	slices.SortFunc(f.Own, func(a, b resolver.Change) int {
-		return strings.Compare(a.Rule.Key, b.Rule.Key)
-	})
+	f.Own = firstByKey(f.Own, namedOwn, 0)
+	f.Others = firstByKey(f.Others, namedEffects, 0)
+	e.addNotes(f, before, next.Ruleset)
 	dead := e.endsOfPasses(before, next.Ruleset)
 	for _, change := range slices.Concat(f.Own, f.Others) { // millions may change, and others wait
 		dead = append(dead, e.newDeadEnd(before, next.Ruleset, change.Rule)...)
 	}
 	f.addDeadEnds(dead)
 	return f
+}
+
+// addNotes adds the edited rules that have another note.
+func (e *editing) addNotes(f *Effects, before, next *resolver.Ruleset) {
+	for _, k := range e.keys {
+		_, was, served := ruleOf(before, k.Key)
+		_, rule, serves := ruleOf(next, k.Key)
+		if served && serves && was.Note != rule.Note {
+			f.Notes = append(f.Notes, NoteChange{was.Note, rule})
+		}
+	}
+	slices.SortFunc(f.Notes, func(a, b NoteChange) int {
+		return strings.Compare(a.Rule.Key, b.Rule.Key)
+	})
+	f.NoteCount = len(f.Notes)
+	f.Notes = f.Notes[:min(f.NoteCount, namedOwn)]
 }
 
 // newDeadEnd returns the warning that a rule newly leads to a dead end, if it does.
