@@ -53,7 +53,10 @@ func ReadJSONPatch(
 	change func(rule resolver.Rule, isRemoved bool),
 ) error {
 	j := jsonReader{tokens: newJSONScanner(r, source), now: now}
-	j.add = func(rule resolver.Rule) { change(rule, j.isNull) }
+	j.add = func(rule resolver.Rule) {
+		change(rule, j.isNull)
+		j.isNull = false
+	}
 	j.read()
 	return j.result()
 }

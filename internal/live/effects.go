@@ -13,14 +13,11 @@ import (
 type Effects struct {
 	// Added, Removed and Changed count the rules that the edit changes, as written.
 	Added, Removed, Changed int
-	// Own are the first changes for clients of the edited keys, sorted by key; OwnCount is how many
-	// there are.
-	Own      []resolver.Change
-	OwnCount int
-	// Notes are the first rules that have another note, which no client sees, sorted by key;
-	// NoteCount is how many there are.
-	Notes     []NoteChange
-	NoteCount int
+	// Own are the first changes for clients of the edited keys, and Notes those of notes, which no
+	// client sees, both sorted by key. Unnamed is how many more there are.
+	Own     []resolver.Change
+	Notes   []NoteChange
+	Unnamed int
 	// Others are the first changes for clients of other keys, sorted by key; Count is how many
 	// there are.
 	Others []resolver.Change
@@ -45,7 +42,7 @@ const (
 // add adds what changes for the clients of a key.
 func (f *Effects) add(change resolver.Change, isOwn bool) {
 	if isOwn {
-		f.OwnCount++
+		f.Unnamed++
 		f.Own = firstByKey(append(f.Own, change), namedOwn, 2*namedOwn)
 		return
 	}
@@ -77,6 +74,7 @@ func (e *editing) effects(next *candidate) *Effects {
 		resolver.CompareResults(before, next.Ruleset, add)
 	}
 	f.Own = firstByKey(f.Own, namedOwn, 0)
+	f.Unnamed -= len(f.Own)
 	f.Others = firstByKey(f.Others, namedEffects, 0)
 	e.addNotes(f, before, next.Ruleset)
 	dead := e.endsOfPasses(before, next.Ruleset)
@@ -99,8 +97,9 @@ func (e *editing) addNotes(f *Effects, before, next *resolver.Ruleset) {
 	slices.SortFunc(f.Notes, func(a, b NoteChange) int {
 		return strings.Compare(a.Rule.Key, b.Rule.Key)
 	})
-	f.NoteCount = len(f.Notes)
-	f.Notes = f.Notes[:min(f.NoteCount, namedOwn)]
+	named := min(len(f.Notes), namedOwn)
+	f.Unnamed += len(f.Notes) - named
+	f.Notes = f.Notes[:named]
 }
 
 // newDeadEnd returns the warning that a rule newly leads to a dead end, if it does.

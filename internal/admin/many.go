@@ -1,0 +1,146 @@
+package admin
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/caddy-shortlink/shortlink/internal/client"
+	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/show"
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+// MediaPatch is the media type of a JSON merge patch.
+const MediaPatch = "application/merge-patch+json"
+
+// maxRules is the largest body that has many rules: a few million of them.
+const maxRules = 256 << 20
+
+// Changes are what an edit of many rules does, as JSON.
+type Changes struct {
+	Digest  string `json:"digest"` // of the rules with the edit
+	Added   int    `json:"added"`
+	Removed int    `json:"removed"`
+	Changed int    `json:"changed"`
+	// Changes are for clients, also of links that lead elsewhere by others, and then of notes. Unnamed
+	// is how many more there are.
+	Changes  []show.Change  `json:"changes"`
+	Unnamed  int            `json:"unnamed,omitempty"`
+	Findings []show.Finding `json:"findings"`
+}
+
+// changesOf returns effects as JSON.
+func changesOf(f *live.Effects) *Changes {
+	c := &Changes{Digest: f.Digest, Added: f.Added, Removed: f.Removed, Changed: f.Changed,
+		Changes: []show.Change{}, Unnamed: f.Unnamed + f.Count - len(f.Others),
+		Findings: []show.Finding{}}
+	for _, changes := range [...][]resolver.Change{f.Own, f.Others} {
+		for _, change := range changes {
+			c.Changes = append(c.Changes, show.ChangeOf(change))
+		}
+	}
+	for _, note := range f.Notes {
+		c.Changes = append(c.Changes, show.NoteChangeOf(note.Was, note.Rule))
+	}
+	for _, w := range f.Warnings {
+		c.Findings = append(c.Findings,
+			show.FindingOf(lint.Finding{Warning: w, Severity: lint.SeverityWarning}))
+	}
+	return c
+}
+
+// editRules changes many rules as one, or tells what that would do. The ETag of the answer is that
+// of the rules that serve then.
+func editRules(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
+	isDry, err := isDryRun(r.URL)
+	if err != nil {
+		return err
+	}
+	conditions, err := client.PreconditionsOf(r)
+	if err != nil {
+		return client.Errorf(http.StatusBadRequest, "%w", err)
+	}
+	edit := &live.Edit{Remote: r.RemoteAddr, IfRules: conditions.OfRules()}
+	if edit.Make, err = readRules(w, r); err != nil {
+		return err
+	}
+	var effects *live.Effects
+	if isDry {
+		effects, err = h.Preview(r.Context(), edit)
+	} else {
+		edit.Confirm = func(f *live.Effects) error { effects = f; return nil }
+		_, err = h.Apply(r.Context(), edit)
+	}
+	if err != nil {
+		return err
+	}
+	serves := effects.Before
+	if !isDry {
+		serves = h.Serving().Digest
+		effects.Digest = serves // of _redirects, what its lines make of the rules
+	}
+	w.Header().Set("ETag", client.EntityTag(serves))
+	return writeJSON(w, changesOf(effects))
+}
+
+// isDryRun reports whether an edit is to change nothing. A misspelt query must not change rules.
+func isDryRun(u *url.URL) (is bool, err error) {
+	query, err := url.ParseQuery(u.RawQuery)
+	value := query.Get("dry_run")
+	if err != nil || len(query) > 1 || u.RawQuery != "" && value != "true" && value != "false" {
+		return false, client.Errorf(http.StatusBadRequest,
+			"an edit of many rules takes the query ?dry_run=true or none, not %q", "?"+u.RawQuery)
+	}
+	return value == "true", nil
+}
+
+// readRules reads the body of an edit of many rules, and returns what makes changes of it.
+func readRules(w http.ResponseWriter, r *http.Request) (
+	make func(*resolver.Ruleset) ([]live.Change, error), err error,
+) {
+	kind := mediaJSON
+	if r.Method == http.MethodPatch {
+		kind = MediaPatch
+		w.Header().Set("Accept-Patch", MediaPatch)
+	}
+	if err := checkMediaType(r, kind); err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRules))
+	if tooLarge, is := errors.AsType[*http.MaxBytesError](err); is {
+		return nil, client.Errorf(http.StatusRequestEntityTooLarge,
+			"the body is longer than %d bytes; make the edit in parts", tooLarge.Limit)
+	}
+	if err != nil {
+		return nil, client.Errorf(http.StatusBadRequest, "the body cannot be read: %w", err)
+	}
+	return func(serving *resolver.Ruleset) ([]live.Change, error) {
+		return changesIn(bytes.NewReader(body), r.Method == http.MethodPatch, serving)
+	}, nil
+}
+
+// changesIn returns the changes of a merge patch, or those to the rules of an object.
+func changesIn(body io.Reader, isPatch bool, serving *resolver.Ruleset) ([]live.Change, error) {
+	badRequest := func(err error) error {
+		if err == nil {
+			return nil
+		}
+		return client.Errorf(http.StatusBadRequest, "%w", printable.Shorten(err))
+	}
+	if !isPatch {
+		return live.ChangesTo(serving, func(add func(resolver.Rule)) error {
+			return badRequest(rulefile.ReadJSON(body, "", add))
+		})
+	}
+	return live.ChangesBy(serving, func(
+		now func(string) (resolver.Rule, bool), change func(resolver.Rule, bool),
+	) error {
+		return badRequest(rulefile.ReadJSONPatch(body, "", now, change))
+	})
+}
