@@ -67,7 +67,7 @@ func TestManyRulesAreSetAndRemovedAsOneInAFile(t *testing.T) {
 		},
 		"_redirects": {
 			"# ours\n/docs /guide 302\n/old https://old.example 302\n",
-			"# ours\n/docs /guide 301\n/guide https://g.example 302\n",
+			"# ours\n/docs /guide 301\n/guide/* https://g.example/:splat 302\n",
 		},
 	} {
 		t.Run(file, func(t *testing.T) {
@@ -95,7 +95,7 @@ func TestManyRulesAreSetAndRemovedAsOneInAFile(t *testing.T) {
 			if edited.Header.Get("ETag") != serving || `"`+did.Digest+`"` != serving {
 				t.Errorf("it serves %s, and was answered %s %v", serving, did.Digest, edited.Header)
 			}
-			if got := s.Get(t, "/docs").Location(); got != "302 https://g.example" {
+			if got := s.Get(t, "/docs").Location(); got != "302 https://g.example/" {
 				t.Errorf("docs leads to %s", got)
 			}
 			if n := strings.Count(read(t, log), `"rule edited"`); n != 1 {
