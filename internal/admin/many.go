@@ -12,7 +12,6 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
-	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
@@ -21,39 +20,6 @@ const MediaPatch = "application/merge-patch+json"
 
 // maxRules is the largest body that has many rules: a few million of them.
 const maxRules = 256 << 20
-
-// Changes are what an edit of many rules does, as JSON.
-type Changes struct {
-	Digest  string `json:"digest"` // of the rules with the edit
-	Added   int    `json:"added"`
-	Removed int    `json:"removed"`
-	Changed int    `json:"changed"`
-	// Changes are for clients, also of links that lead elsewhere by others, and then of notes. Unnamed
-	// is how many more there are.
-	Changes  []show.Change  `json:"changes"`
-	Unnamed  int            `json:"unnamed,omitempty"`
-	Findings []show.Finding `json:"findings"`
-}
-
-// changesOf returns effects as JSON.
-func changesOf(f *live.Effects) *Changes {
-	c := &Changes{Digest: f.Digest, Added: f.Added, Removed: f.Removed, Changed: f.Changed,
-		Changes: []show.Change{}, Unnamed: f.Unnamed + f.Count - len(f.Others),
-		Findings: []show.Finding{}}
-	for _, changes := range [...][]resolver.Change{f.Own, f.Others} {
-		for _, change := range changes {
-			c.Changes = append(c.Changes, show.ChangeOf(change))
-		}
-	}
-	for _, note := range f.Notes {
-		c.Changes = append(c.Changes, show.NoteChangeOf(note.Was, note.Rule))
-	}
-	for _, w := range f.Warnings {
-		c.Findings = append(c.Findings,
-			show.FindingOf(lint.Finding{Warning: w, Severity: lint.SeverityWarning}))
-	}
-	return c
-}
 
 // editRules changes many rules as one, or tells what that would do. The ETag of the answer is that
 // of the rules that serve then.
@@ -86,7 +52,7 @@ func editRules(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 		effects.Digest = serves // of _redirects, what its lines make of the rules
 	}
 	w.Header().Set("ETag", client.EntityTag(serves))
-	return writeJSON(w, changesOf(effects))
+	return writeJSON(w, show.ChangesOf(effects))
 }
 
 // isDryRun reports whether an edit is to change nothing. A misspelt query must not change rules.

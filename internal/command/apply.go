@@ -17,6 +17,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/admin"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
 )
@@ -119,7 +120,7 @@ func (a *applying) apply(cmd *cobra.Command, r *remote, body []byte) error {
 // send sends the edit, prints what it changes, and keeps the digest of the rules that serve.
 func (a *applying) send(
 	cmd *cobra.Command, r *remote, body []byte, isDry bool,
-) (changes admin.Changes, err error) {
+) (changes show.Changes, err error) {
 	method, header := http.MethodPut, ifMatch(a.digest)
 	if !a.replaces {
 		method = http.MethodPatch
@@ -139,7 +140,7 @@ func (a *applying) send(
 }
 
 // tell prints what an edit changes.
-func (a *applying) tell(cmd *cobra.Command, changes admin.Changes, isDry bool) error {
+func (a *applying) tell(cmd *cobra.Command, changes show.Changes, isDry bool) error {
 	if a.format == formatJSON {
 		return printable.NewJSONEncoder(cmd.OutOrStdout()).Encode(changes)
 	}
