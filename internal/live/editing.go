@@ -74,8 +74,11 @@ func (e *editing) changeOf(key string) *keyEdit {
 func (e *editing) apply() (was []*resolver.Rule, err error) {
 	rs := e.rs
 	before := rs.Serving().Digest
-	if len(e.keys) == 0 {
-		return nil, e.confirm(newCandidate(rs.Serving(), len(rs.Sources)))
+	if len(e.keys) == 0 { // there is nothing to write
+		if err := e.confirm(newCandidate(rs.Serving(), len(rs.Sources))); err != nil {
+			return nil, e.refused(err)
+		}
+		return nil, nil
 	}
 	next, err := e.tryAndWriteInTime()
 	if err != nil {

@@ -120,6 +120,11 @@ func TestAPatchThatChangesNothingWritesNothing(t *testing.T) {
 		if _, err := rs.Apply(t.Context(), e); err != nil || told.Digest != before.Digest {
 			t.Errorf("got %v, %v", told, err)
 		}
+		refusal := errors.New("only looking")
+		e.Confirm = func(*Effects) error { return refusal }
+		if _, err := rs.Apply(t.Context(), e); err != refusal {
+			t.Errorf("got %v", err)
+		}
 		if s.version != 1 || rs.Serving() != before || logs.Len() > 0 {
 			t.Errorf("version %d, records %v", s.version, logs.All())
 		}

@@ -15,7 +15,7 @@ type Changes struct {
 	// Changes are for clients, also of links that lead elsewhere by others, and then of notes. Unnamed
 	// is how many more there are.
 	Changes  []Change  `json:"changes"`
-	Unnamed  int            `json:"unnamed,omitempty"`
+	Unnamed  int       `json:"unnamed,omitempty"`
 	Findings []Finding `json:"findings"`
 }
 
