@@ -8,6 +8,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
@@ -112,7 +113,8 @@ func (r *request) importLinks() view {
 	}
 	_, err = r.links.Apply(r.Context(), edit)
 	if _, is := errors.AsType[unconfirmed](err); is {
-		effects.Warnings = append(warnings, effects.Warnings...)
+		effects.Warnings = append(warnings,
+			slices.DeleteFunc(effects.Warnings, live.IsAboutTheSite)...)
 		return r.importShown(table, effects)
 	}
 	if err != nil {

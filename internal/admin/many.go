@@ -32,6 +32,10 @@ func editRules(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 	if err != nil {
 		return client.Errorf(http.StatusBadRequest, "%w", err)
 	}
+	if conditions.WantsNone() {
+		return client.Errorf(http.StatusPreconditionFailed,
+			"there are rules, and If-None-Match: * asks for none")
+	}
 	edit := &live.Edit{Remote: r.RemoteAddr, IfRules: conditions.OfRules()}
 	if edit.Make, err = readRules(w, r); err != nil {
 		return err

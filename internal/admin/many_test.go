@@ -154,6 +154,7 @@ func TestAnEditOfManyRulesIsRefusedAsAWholeAndSaysWhatToDo(t *testing.T) {
 		{"PATCH", "rules", `{}`, object, 415, "Content-Type: application/merge-patch+json"},
 		{"PATCH", "rules", `{}`, append(merge, "If-Match", "mist"), 400, "If-Match"},
 		{"PATCH", "rules", `{}`, append(merge, "If-Match", `"mist"`), 412, "have changed"},
+		{"PUT", "rules", `{}`, append(object, "If-None-Match", "*"), 412, "asks for none"},
 		{"PATCH", "rules?dryrun=true", `{"a": "/docs"}`, merge, 400, "?dry_run=true"},
 		{"PATCH", "rules?dry_run=yes", `{"a": "/docs"}`, merge, 400, "?dry_run=true"},
 		{"PATCH", "rules?dry_run=true&x", `{"a": "/docs"}`, merge, 400, "?dry_run=true"},

@@ -76,8 +76,9 @@ func (rs *Ruleset) Apply(ctx context.Context, edit *Edit) (was []*resolver.Rule,
 			}
 			return err
 		})
+		isOutrun := errors.Is(err, errReadAnew) || errors.Is(err, source.ErrChanged)
 		mayBeTriedAgain := edit.Make != nil && edit.IfRules == nil && rs.LastError() == nil
-		if !mayBeTriedAgain || !errors.Is(err, errReadAnew) || time.Now().After(end) {
+		if !isOutrun || !mayBeTriedAgain || time.Now().After(end) {
 			return was, err
 		}
 		wait(ctx, rand.N(longestEditWait))

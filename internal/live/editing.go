@@ -149,10 +149,7 @@ func (e *editing) tryAndWriteInTime() (*candidate, error) {
 	for wait := firstEditWait; ; wait = min(2*wait, longestEditWait) {
 		e.leaveToRead(pendingKeys(keysOf(e.changes())...))
 		next, err := e.tryAndWrite(e.rs.shared.backlog.takeAll(len(e.rs.Sources)))
-		switch isChanged := errors.Is(err, source.ErrChanged); {
-		case isChanged && e.Make != nil:
-			return nil, errReadAnew
-		case !isChanged || e.IfRules != nil:
+		if e.isPinned() || !errors.Is(err, source.ErrChanged) {
 			return next, err
 		}
 		if !time.Now().Before(end) {
@@ -167,7 +164,7 @@ func (e *editing) tryAndWriteInTime() (*candidate, error) {
 }
 
 // isPinned reports whether the sources have to hold what serves.
-func (e *editing) isPinned() bool { return e.Edit != nil && (e.IfRules != nil || e.Make != nil) }
+func (e *editing) isPinned() bool { return e.IfRules != nil || e.Make != nil }
 
 // leaveToRead leaves it to the next load to read something of the edited source.
 func (e *editing) leaveToRead(what pending) { e.rs.shared.backlog.add(e.at, what) }
