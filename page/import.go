@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
-	"mime/multipart"
 	"net/http"
 	"regexp"
 	"slices"
@@ -20,14 +18,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// The fields of an import's form. Its digest is that of the rules with the import, once the user has
-// seen what it does.
-const (
-	fieldTable = "table"
-	fieldFile  = "file" // instead of the table
-)
-
-// pathImport is the path of the form, below the page's.
+// pathImport is the path of the form that imports links, below the page's. Its fields are a table or
+// a file and, once the user has seen what that does, the digest of the rules with it.
 const pathImport = "import"
 
 const (
@@ -39,19 +31,15 @@ const (
 type importView struct {
 	layout
 	*show.Changes
-	Saved   bool   `json:"saved"` // never
-	Error   string `json:"error,omitempty"`
-	Table   string `json:"-"`
-	WhyNot  string `json:"why_not,omitempty"`
-	Unnamed int    `json:"-"` // how many lines are not shown
-
-	Own, OtherLines []show.ChangeLine `json:"-"`
-	Warnings        []remark          `json:"-"`
-	// Rule is none: warnings name the key that they are about.
+	Saved    bool     `json:"saved"`
+	Error    string   `json:"error,omitempty"`
+	Warnings []remark `json:"-"`
+	Table    string   `json:"-"`
+	WhyNot   string   `json:"-"`
+	// Rule is none, so that each warning names its key.
 	Rule rule `json:"-"`
 }
 
-// importForm returns the form of an import.
 func (r *request) importForm(table string) importView {
 	v := importView{layout: r.layout(), Table: table, WhyNot: r.whyNotWritable()}
 	v.Title = "Import links"
@@ -62,43 +50,53 @@ func (importView) template() string { return "import" }
 
 func (v importView) text(w io.Writer) {
 	fmt.Fprintln(w, v.Heading())
-	for _, line := range append(v.Own, v.OtherLines...) {
-		fmt.Fprintf(w, "  %s: was %s, now %s\n", line.Requests, line.Before, line.After)
-	}
-	for _, told := range v.Warnings {
-		fmt.Fprintf(w, "%s: %s: %s\n", told.Kind, told.Key, told.Message)
-	}
 	if v.Changes != nil {
 		fmt.Fprintf(w, "To import it send the same again with digest=%s\n", v.Digest)
 	}
 }
 
-// Heading says what is to be done.
+// Heading says what there is to do.
 func (v importView) Heading() string {
-	switch c := v.Changes; {
-	case v.Error != "":
-		return v.Error
-	case c == nil:
+	switch {
+	case v.Changes == nil && v.Error == "":
 		return "POST the field table, or file, to import: CSV as it is exported, or JSON"
-	case c.Added+c.Changed == 0:
+	case v.Changes == nil:
+		return v.Error
+	case v.Added+v.Changed == 0:
 		return "All of these links are there already"
-	default:
-		return fmt.Sprintf("This adds %s and changes %s", printable.Count(c.Added, "link"),
-			printable.Count(c.Changed, "link"))
 	}
+	return fmt.Sprintf("This adds %s and changes %s", printable.Count(v.Added, "link"),
+		printable.Count(v.Changed, "link"))
+}
+
+// Lines are the first lines of what changes, More is how many more changes or lines there are.
+func (v importView) Lines() []show.ChangeLine {
+	lines := v.lines()
+	return lines[:min(len(lines), mostLines)]
+}
+
+func (v importView) More() int { return v.Unnamed + max(0, len(v.lines())-mostLines) }
+
+func (v importView) lines() (lines []show.ChangeLine) {
+	for _, c := range v.Changes.Changes {
+		for _, line := range c.Lines() {
+			if c.Kind == show.ChangeNote {
+				line.Requests += " (note)"
+			}
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }
 
 // importLinks imports the links of a form whose user has seen what that does, and otherwise shows
 // it.
 func (r *request) importLinks() view {
 	table, digest, err := r.readImport()
-	if why := r.page.whyNoEdits(r.user); err == nil && why != "" {
+	if why := r.page.whyNoEdits(r.user); why != "" {
 		err = client.Errorf(http.StatusForbidden, "%s", why)
 	}
-	if err != nil {
-		return r.importRefused(table, err)
-	}
-	var effects *live.Effects
+	v := r.importForm(table)
 	var warnings []lint.Warning
 	edit := &live.Edit{Remote: r.RemoteAddr, User: r.user}
 	edit.Make = func(serving *resolver.Ruleset) (changes []live.Change, err error) {
@@ -106,21 +104,38 @@ func (r *request) importLinks() view {
 		return changes, err
 	}
 	edit.Confirm = func(f *live.Effects) error {
-		if effects = f; digest != f.Digest {
-			return unconfirmed{f}
+		v.Changes = show.ChangesOf(f)
+		if digest == f.Digest {
+			return nil
 		}
-		return nil
+		warnings = append(warnings, slices.DeleteFunc(f.Warnings, live.IsAboutTheSite)...)
+		return unconfirmed{f}
 	}
-	_, err = r.links.Apply(r.Context(), edit)
+	if err == nil {
+		_, err = r.links.Apply(r.Context(), edit)
+	}
+	if err == nil {
+		v.Saved = true
+		return imported{v}
+	}
 	if _, is := errors.AsType[unconfirmed](err); is {
-		effects.Warnings = append(warnings,
-			slices.DeleteFunc(effects.Warnings, live.IsAboutTheSite)...)
-		return r.importShown(table, effects)
+		v.Status, v.Warnings = http.StatusPreconditionRequired, remarksOf(warnings)
+		return v
 	}
-	if err != nil {
-		return r.importRefused(table, err)
-	}
-	return imported{layout: r.layout(), Saved: true, Changes: show.ChangesOf(effects)}
+	v.Title, v.Status, v.Changes = "Nothing is imported", client.StatusOf(err), nil
+	v.Error = placeInTable.ReplaceAllString(err.Error(), "line $1: ")
+	return v
+}
+
+var placeInTable = regexp.MustCompile(`(?m)^(\d+):\d+: `)
+
+// imported is the view after an import: the start page, which lists what was last changed.
+type imported struct{ importView }
+
+func (v imported) location() string { return v.Root }
+
+func (v imported) text(w io.Writer) {
+	fmt.Fprintf(w, "imported %d and changed %d, digest %s\n", v.Added, v.Changed, v.Digest)
 }
 
 // changesOfTable returns the changes that set the rules of a table, or of a JSON object.
@@ -131,7 +146,7 @@ func changesOfTable(table string, serving *resolver.Ruleset) (
 	if strings.HasPrefix(strings.TrimSpace(table), "{") {
 		format = rulefile.JSON
 	}
-	changes, err = live.ChangesBy(serving, func(
+	changes, err = live.ChangesFor(serving, false, func(
 		_ func(string) (resolver.Rule, bool), change func(resolver.Rule, bool),
 	) (err error) {
 		warnings, err = rulefile.Reading{}.Read(strings.NewReader(table), format, "",
@@ -147,94 +162,36 @@ func changesOfTable(table string, serving *resolver.Ruleset) (
 // readImport reads the fields of an import.
 func (r *request) readImport() (table, digest string, err error) {
 	r.Body = http.MaxBytesReader(nil, r.Body, mostTable)
-	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	switch kind {
-	case formType:
-		err = r.ParseForm()
-	case "multipart/form-data":
+	if err = r.ParseForm(); err == nil {
 		err = r.ParseMultipartForm(mostTable)
-	default:
-		return "", "", client.Errorf(http.StatusUnsupportedMediaType,
-			"an import is a form; send it with Content-Type: %s or multipart/form-data", formType)
+	}
+	if err == nil {
+		table, err = r.fileOfForm()
 	}
 	if tooLarge, is := errors.AsType[*http.MaxBytesError](err); is {
 		return "", "", client.Errorf(http.StatusRequestEntityTooLarge,
 			"the table has more than %d bytes; import it in parts", tooLarge.Limit)
 	}
-	if err == nil && r.MultipartForm != nil {
-		table, err = contentOf(r.MultipartForm.File[fieldFile])
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, http.ErrNotMultipart) {
 		return "", "", client.Errorf(http.StatusBadRequest, "the form cannot be read: %w", err)
 	}
 	if table == "" {
-		table = r.PostForm.Get(fieldTable)
+		table = r.PostForm.Get("table")
 	}
 	if strings.TrimSpace(table) == "" {
-		err = client.Errorf(http.StatusUnprocessableEntity,
+		return "", "", client.Errorf(http.StatusUnprocessableEntity,
 			"there is no link; paste a table, or choose a file")
 	}
-	return table, r.PostForm.Get(fieldDigest), err
+	return table, r.PostForm.Get(fieldDigest), nil
 }
 
-// contentOf returns the content of the first file of a field, "" for none.
-func contentOf(files []*multipart.FileHeader) (string, error) {
-	if len(files) == 0 {
-		return "", nil
-	}
-	file, err := files[0].Open()
+// fileOfForm returns the content of the file that a form has, "" for none.
+func (r *request) fileOfForm() (string, error) {
+	file, _, err := r.FormFile("file")
 	if err != nil {
-		return "", err
+		return "", nil
 	}
 	defer file.Close()
 	content, err := io.ReadAll(file)
 	return string(content), err
-}
-
-var placeInTable = regexp.MustCompile(`(?m)^(\d+):\d+: `)
-
-// importRefused returns the form with why nothing is imported, by line.
-func (r *request) importRefused(table string, err error) view {
-	v := r.importForm(table)
-	v.Error = placeInTable.ReplaceAllString(err.Error(), "line $1: ")
-	v.Title, v.Status = "Nothing is imported", client.StatusOf(err)
-	return v
-}
-
-// importShown returns the form with what the import would do.
-func (r *request) importShown(table string, f *live.Effects) view {
-	v := r.importForm(table)
-	v.Status, v.Changes = http.StatusPreconditionRequired, show.ChangesOf(f)
-	v.Own, v.OtherLines = show.LinesOf(f.Own...), show.LinesOf(f.Others...)
-	for _, note := range f.Notes {
-		v.Own = append(v.Own, show.ChangeLine{Requests: note.Rule.Key, Before: noteText(note.Was),
-			After: noteText(note.Rule.Note)})
-	}
-	v.Unnamed = v.Changes.Unnamed + max(0, len(v.Own)-mostLines)
-	v.Own = v.Own[:min(len(v.Own), mostLines)]
-	v.Warnings = remarksOf(f.Warnings)
-	return v
-}
-
-func noteText(note string) string {
-	if note == "" {
-		return "no note"
-	}
-	return "note: " + note
-}
-
-// imported is the view after an import.
-type imported struct {
-	layout
-	Saved bool `json:"saved"`
-	*show.Changes
-}
-
-func (imported) template() string { return "message" }
-
-// location returns the start page, which lists what was last changed.
-func (v imported) location() string { return v.Root }
-
-func (v imported) text(w io.Writer) {
-	fmt.Fprintf(w, "imported %d and changed %d, digest %s\n", v.Added, v.Changed, v.Digest)
 }

@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"fmt"
 	"html"
 	"net/url"
 	"regexp"
@@ -31,8 +32,8 @@ func TestATableIsImportedOnceItsUserHasSeenWhatItDoes(t *testing.T) {
 	form := importOf(t, s.Get(t, "/.links/import", testcaddy.AsAnn, testcaddy.AsHTML).Body)
 	form.Set("table", "key,destination,note\nx,/d\ndocs,https://new.example,\nnew,https://n.example,\"a, <b>\"\n")
 	shown := s.Post(t, "/.links/import", form.Encode(), testcaddy.AsHTML)
-	shown.Wants(t, 428, "This adds 1 link and changes 1 link", "302 https://new.example/", "note: why",
-		"Other links", ">Import</button>")
+	shown.Wants(t, 428, "This adds 1 link and changes 1 link", "302 https://new.example/", "docs (note)",
+		`<code><bdi>d</bdi></code>`, ">Import</button>")
 	if testcaddy.ReadFile(t, file) != before {
 		t.Fatal("it is imported before its user has seen what it does")
 	}
@@ -59,8 +60,8 @@ func TestWhatAnImportDoesIsShownAnewIfThatHasChanged(t *testing.T) {
 	form := url.Values{"table": {"docs,https://new.example"}}
 	form = importOf(t, s.Post(t, "/.links/import", form.Encode(), testcaddy.AsHTML).Body)
 	s.Post(t, "/.links/new", "key=other&to=/docs").Wants(t, 201)
-	s.Post(t, "/.links/import", form.Encode(), testcaddy.AsHTML).Wants(t, 428, "Other links")
-	form.Set("table", "more,/docs")
+	s.Post(t, "/.links/import", form.Encode(), testcaddy.AsHTML).Wants(t, 428, `<code><bdi>other</bdi></code>`)
+	form.Set("table", strings.Repeat("\n", 2)+"more,/docs")
 	s.Post(t, "/.links/import", form.Encode(), testcaddy.AsHTML).Wants(t, 428, "This adds 1 link")
 }
 
@@ -87,6 +88,17 @@ func TestWhatCannotBeImportedIsToldByLine(t *testing.T) {
 	}
 }
 
+func TestOfALargeImportTheFirstLinesAreShown(t *testing.T) {
+	s, _ := servePage(t, someRules, "")
+	var table strings.Builder
+	for i := range 250 {
+		fmt.Fprintf(&table, "k%03d,https://k.example/%d\n", i, i)
+	}
+	got := s.Post(t, "/.links/import", url.Values{"table": {table.String()}}.Encode(), testcaddy.AsHTML)
+	got.Wants(t, 428, "This adds 250 links", "<bdi>k199</bdi>", "50 more are not listed here")
+	lacks(t, got, "<bdi>k200</bdi>")
+}
+
 func TestAFileIsImported(t *testing.T) {
 	s, _ := servePage(t, someRules, "")
 	body := strings.ReplaceAll("--x\nContent-Disposition: form-data; name=\"table\"\n\n\n--x\n"+
@@ -94,7 +106,7 @@ func TestAFileIsImported(t *testing.T) {
 		"key,destination\nfresh,https://f.example\n\n--x--\n", "\n", "\r\n")
 	got := postAs(t, s, "/.links/import", "multipart/form-data; boundary=x", body)
 	got.Wants(t, 428, `"added":1`, `"key":"fresh"`)
-	postAs(t, s, "/.links/import", "text/csv", "a,/b").Wants(t, 415, "multipart/form-data")
+	postAs(t, s, "/.links/import", "text/csv", "a,/b").Wants(t, 422, "there is no link")
 	long := "table=" + strings.Repeat("a", 8<<20)
 	s.Post(t, "/.links/import", long).Wants(t, 413, "import it in parts")
 }

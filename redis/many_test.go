@@ -13,7 +13,7 @@ import (
 // patchOf returns an edit by a merge patch.
 func patchOf(patch string) *live.Edit {
 	return &live.Edit{Make: func(serving *resolver.Ruleset) ([]live.Change, error) {
-		return live.ChangesBy(serving, func(
+		return live.ChangesFor(serving, false, func(
 			now func(string) (resolver.Rule, bool), change func(resolver.Rule, bool),
 		) error {
 			return rulefile.ReadJSONPatch(strings.NewReader(patch), "", now, change)

@@ -91,26 +91,18 @@ func readRules(w http.ResponseWriter, r *http.Request) (
 		return nil, client.Errorf(http.StatusBadRequest, "the body cannot be read: %w", err)
 	}
 	return func(serving *resolver.Ruleset) ([]live.Change, error) {
-		return changesIn(bytes.NewReader(body), r.Method == http.MethodPatch, serving)
-	}, nil
-}
-
-// changesIn returns the changes of a merge patch, or those to the rules of an object.
-func changesIn(body io.Reader, isPatch bool, serving *resolver.Ruleset) ([]live.Change, error) {
-	badRequest := func(err error) error {
-		if err == nil {
+		isWhole := r.Method == http.MethodPut
+		return live.ChangesFor(serving, isWhole, func(
+			now func(string) (resolver.Rule, bool), change func(resolver.Rule, bool),
+		) error {
+			if isWhole {
+				now = nil // it is no patch
+			}
+			err := rulefile.ReadJSONPatch(bytes.NewReader(body), "", now, change)
+			if err != nil {
+				return client.Errorf(http.StatusBadRequest, "%w", printable.Shorten(err))
+			}
 			return nil
-		}
-		return client.Errorf(http.StatusBadRequest, "%w", printable.Shorten(err))
-	}
-	if !isPatch {
-		return live.ChangesTo(serving, func(add func(resolver.Rule)) error {
-			return badRequest(rulefile.ReadJSON(body, "", add))
 		})
-	}
-	return live.ChangesBy(serving, func(
-		now func(string) (resolver.Rule, bool), change func(resolver.Rule, bool),
-	) error {
-		return badRequest(rulefile.ReadJSONPatch(body, "", now, change))
-	})
+	}, nil
 }

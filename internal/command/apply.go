@@ -102,12 +102,8 @@ func contentOf(path string, stdin io.Reader) ([]byte, error) {
 // apply makes the edit, or says what it would do. Somebody who is asked agrees to the rules that
 // this was said of.
 func (a *applying) apply(cmd *cobra.Command, r *remote, body []byte) error {
-	if !a.isAsked {
-		_, err := a.send(cmd, r, body, a.isDry)
-		return err
-	}
-	would, err := a.send(cmd, r, body, true)
-	if err != nil || would.Added+would.Removed+would.Changed == 0 {
+	changes, err := a.send(cmd, r, body, a.isDry || a.isAsked)
+	if err != nil || !a.isAsked || changes.Added+changes.Removed+changes.Changed == 0 {
 		return err
 	}
 	if err := ask(cmd.InOrStdin(), cmd.ErrOrStderr(), r.name); err != nil {
@@ -126,8 +122,8 @@ func (a *applying) send(
 		method = http.MethodPatch
 		header.Set("Content-Type", admin.MediaPatch)
 	}
-	response, err := r.do(method, r.path(fmt.Sprintf("rules?dry_run=%t", isDry)), header,
-		bytes.NewReader(body))
+	path := r.path(fmt.Sprintf("rules?dry_run=%t", isDry))
+	response, err := r.do(method, path, header, bytes.NewReader(body))
 	if err != nil {
 		return changes, err
 	}
@@ -136,31 +132,28 @@ func (a *applying) send(
 		return changes, err
 	}
 	a.digest = response.Header.Get("ETag")
-	return changes, a.tell(cmd, changes, isDry)
-}
-
-// tell prints what an edit changes.
-func (a *applying) tell(cmd *cobra.Command, changes show.Changes, isDry bool) error {
 	if a.format == formatJSON {
-		return printable.NewJSONEncoder(cmd.OutOrStdout()).Encode(changes)
+		return changes, printable.NewJSONEncoder(cmd.OutOrStdout()).Encode(changes)
 	}
 	out := bufio.NewWriter(cmd.OutOrStdout())
-	done := "applied"
-	if isDry {
-		done = "not applied"
-	}
 	if isDry || !a.isAsked {
-		writeChanges(out, changes.Changes, coloursFor(cmd.OutOrStdout()))
-		if changes.Unnamed > 0 {
-			fmt.Fprintf(out, "and %d more\n", changes.Unnamed)
-		}
-		for _, finding := range changes.Findings {
-			fmt.Fprintln(out, "Warning:", finding.Text())
-		}
+		writeEdit(out, changes, coloursFor(cmd.OutOrStdout()))
 	}
+	done := map[bool]string{true: "not applied", false: "applied"}[isDry]
 	fmt.Fprintf(out, "%s: %d added, %d removed, %d changed\n", done, changes.Added, changes.Removed,
 		changes.Changed)
-	return out.Flush()
+	return changes, out.Flush()
+}
+
+// writeEdit writes what an edit changes as text.
+func writeEdit(w *bufio.Writer, changes show.Changes, c colours) {
+	writeChanges(w, changes.Changes, c)
+	if changes.Unnamed > 0 {
+		fmt.Fprintf(w, "and %d more\n", changes.Unnamed)
+	}
+	for _, finding := range changes.Findings {
+		fmt.Fprintln(w, "Warning:", finding.Text())
+	}
 }
 
 // ask asks whether to apply an edit; the error is that nobody wants it.

@@ -154,11 +154,15 @@ var changeTitles = [...]struct {
 	{resolver.ChangeRemoved, "removed", red},
 	{resolver.ChangeEdited, "changed", yellow},
 	{resolver.ChangeAffected, "affected: their own rules are the same, and lead elsewhere", yellow},
+	{show.ChangeNote, "with another note, which no client sees", yellow},
 }
 
 // writeChanges writes changes as text, kind by kind.
 func writeChanges(w *bufio.Writer, changes []show.Change, c colours) {
-	forClients := 0
+	isForClients := func(c show.Change) bool { return c.Kind != show.ChangeNote }
+	if !slices.ContainsFunc(changes, isForClients) {
+		fmt.Fprintln(w, "Nothing changes for clients.")
+	}
 	for _, t := range changeTitles {
 		var lines strings.Builder
 		n := 0
@@ -168,15 +172,11 @@ func writeChanges(w *bufio.Writer, changes []show.Change, c colours) {
 				writeChange(&lines, change)
 			}
 		}
-		if forClients += n; n > 0 {
+		if n > 0 {
 			c.heading(w, t.colour, fmt.Sprintf("%d %s", n, t.title))
 			w.WriteString(lines.String()) //nolint:errcheck // the last flush gives the first error
 		}
 	}
-	if forClients == 0 {
-		fmt.Fprintln(w, "Nothing changes for clients.")
-	}
-	writeNotes(w, changes, c)
 }
 
 // writeChange writes what changes for a key.
@@ -184,4 +184,19 @@ func writeChange(w io.Writer, c show.Change) {
 	for _, line := range c.Lines() {
 		fmt.Fprintf(w, "  %s%s: was %s, now %s\n", line.Requests, c.Place(), line.Before, line.After)
 	}
+}
+
+// changedNotes returns the notes that differ, by key.
+func changedNotes(before, after *resolver.Ruleset) (notes []show.Change) {
+	for now := range after.Rules() {
+		number, known := before.NumberOf(now.Key)
+		if !known {
+			continue
+		}
+		if was, serves := before.Numbered(number); serves && was.Note != now.Note {
+			notes = append(notes, show.NoteChangeOf(was.Note, now))
+		}
+	}
+	slices.SortFunc(notes, func(a, b show.Change) int { return cmp.Compare(a.Key, b.Key) })
+	return notes
 }

@@ -80,7 +80,7 @@ func BenchmarkPatch(b *testing.B) {
 		}
 		text, _ := json.Marshal(patch)
 		return &Edit{Make: func(serving *resolver.Ruleset) ([]Change, error) {
-			return ChangesBy(serving, func(
+			return ChangesFor(serving, false, func(
 				now func(string) (resolver.Rule, bool), change func(resolver.Rule, bool),
 			) error {
 				return rulefile.ReadJSONPatch(bytes.NewReader(text), "", now, change)

@@ -7,14 +7,15 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// ChangesBy collects the changes of the rules that serve which read passes on: rules to set, and
-// rules whose keys are to have none. now returns the rule that a key has. What changes nothing is
-// left out, such as the removal of a rule that is not there. The error is that of read, or a
-// [Refusal] that names the keys that are passed twice.
-func ChangesBy(serving *resolver.Ruleset, read func(
+// ChangesFor collects changes of the rules that serve, of all sources, for [Edit.Make]. read passes
+// on each rule to set, or the key of one to remove, and can ask now for the rule that a key has. What
+// changes nothing is left out, such as the removal of a rule that is not there. With isWhole these are
+// all rules, and what is not among them is removed. The error is that of read, or a [Refusal] that
+// names the keys that were passed twice.
+func ChangesFor(serving *resolver.Ruleset, isWhole bool, read func(
 	now func(key string) (resolver.Rule, bool), change func(rule resolver.Rule, isRemoved bool),
 ) error) ([]Change, error) {
-	c := newCollection(serving)
+	c := collection{serving: serving, met: make([]bool, serving.Numbers())}
 	now := func(key string) (resolver.Rule, bool) {
 		_, rule, is := ruleOf(serving, key)
 		return rule, is
@@ -22,20 +23,8 @@ func ChangesBy(serving *resolver.Ruleset, read func(
 	if err := read(now, c.add); err != nil {
 		return nil, err
 	}
-	return c.changes, refuseAll(c.twice)
-}
-
-// ChangesTo collects the changes that make the rules that serve, of all sources, those that read
-// passes on. Rules that are equal stay where they are. The error is that of [ChangesBy].
-func ChangesTo(
-	serving *resolver.Ruleset, read func(add func(resolver.Rule)) error,
-) ([]Change, error) {
-	c := newCollection(serving)
-	if err := read(func(rule resolver.Rule) { c.add(rule, false) }); err != nil {
-		return nil, err
-	}
 	for number, isMet := range c.met {
-		if rule, is := serving.Numbered(number); is && !isMet {
+		if rule, is := serving.Numbered(number); is && !isMet && isWhole {
 			c.changes = append(c.changes, Change{Key: rule.Key, IsWithoutOther: true})
 		}
 	}
@@ -45,41 +34,31 @@ func ChangesTo(
 // collection is a list of changes of the rules that serve, while it is made.
 type collection struct {
 	serving *resolver.Ruleset
-	met     []bool // whether there is a change for the rule of a number, or an equal rule
+	met     []bool // whether something was passed for the key of a number
 	changes []Change
 	twice   []error
-}
-
-func newCollection(serving *resolver.Ruleset) *collection {
-	return &collection{serving: serving, met: make([]bool, serving.Numbers())}
 }
 
 // add adds the change that sets a rule, or removes the one of its key.
 func (c *collection) add(rule resolver.Rule, isRemoved bool) {
 	number, isKnown := c.serving.NumberOf(rule.Key)
-	if isKnown && c.met[number] {
-		c.twice = append(c.twice, placed(rule.Position,
-			refuse(Invalid, "the key %q stands twice; leave one of them out", rule.Key)))
-		return
-	}
 	var now resolver.Rule
 	isThere := false
 	if isKnown {
+		if now, isThere = c.serving.Numbered(number); c.met[number] {
+			c.twice = append(c.twice, placed(rule.Position,
+				refuse(Invalid, "the key %q stands twice; leave one of them out", rule.Key)))
+			return
+		}
 		c.met[number] = true
-		now, isThere = c.serving.Numbered(number)
 	}
+	now.Key, now.Position = rule.Key, rule.Position // which do not count
 	switch {
 	case isRemoved && isThere:
 		c.changes = append(c.changes, Change{Key: rule.Key})
-	case !isRemoved && (!isThere || !saysTheSame(now, rule)):
+	case !isRemoved && (!isThere || now != rule):
 		c.changes = append(c.changes, Change{Key: rule.Key, Rule: &rule})
 	}
-}
-
-// saysTheSame reports whether two rules of one key differ at most in its spelling and their places.
-func saysTheSame(a, b resolver.Rule) bool {
-	a.Key, a.Position = b.Key, b.Position
-	return a == b
 }
 
 // placed puts the line in front of a refusal that it is about, if that is known.

@@ -17,27 +17,15 @@ type readOnly struct{ plainSource }
 
 func (*readOnly) Writable() error { return errors.New("it is read only") }
 
-// toRules returns an edit that makes all rules those of keys and values, in turn.
-func toRules(keysAndValues ...string) *Edit {
-	object := edit(keysAndValues...)
+// made returns an edit of keys and values, in turn, of which an empty value removes the key. With
+// isWhole it makes all rules these.
+func made(isWhole bool, keysAndValues ...string) *Edit {
+	wanted := edit(keysAndValues...)
 	return &Edit{Make: func(serving *resolver.Ruleset) ([]Change, error) {
-		return ChangesTo(serving, func(add func(resolver.Rule)) error {
-			for _, change := range object.Changes {
-				add(*change.Rule)
-			}
-			return nil
-		})
-	}}
-}
-
-// byPatch returns an edit of keys and values, in turn, of which an empty value removes the key.
-func byPatch(keysAndValues ...string) *Edit {
-	patch := edit(keysAndValues...)
-	return &Edit{Make: func(serving *resolver.Ruleset) ([]Change, error) {
-		return ChangesBy(serving, func(
+		return ChangesFor(serving, isWhole, func(
 			_ func(string) (resolver.Rule, bool), change func(resolver.Rule, bool),
 		) error {
-			for _, c := range patch.Changes {
+			for _, c := range wanted.Changes {
 				if c.Rule == nil {
 					change(resolver.Rule{Key: c.Key}, true)
 				} else {
@@ -48,6 +36,9 @@ func byPatch(keysAndValues ...string) *Edit {
 		})
 	}}
 }
+
+func toRules(keysAndValues ...string) *Edit { return made(true, keysAndValues...) }
+func byPatch(keysAndValues ...string) *Edit { return made(false, keysAndValues...) }
 
 func TestAllRulesBecomeThoseOfAnObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -2,6 +2,7 @@ package show
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -21,9 +22,11 @@ func LinesOf(changes ...resolver.Change) (lines []ChangeLine) {
 	return lines
 }
 
-// Lines returns the lines of a change for clients: for the key itself, and for what is below it if
-// that differs.
+// Lines returns the lines of a change: for the key itself, and for what is below it if that differs.
 func (c Change) Lines() (lines []ChangeLine) {
+	if c.Kind == ChangeNote {
+		return []ChangeLine{{c.Key, quotedNote(*c.Was), quotedNote(*c.Now)}}
+	}
 	before, after := c.Before, c.After
 	keyChanges, belowChanges := before.Key != after.Key, before.Below != after.Below
 	if keyChanges || !belowChanges {
@@ -51,11 +54,8 @@ type Change struct {
 	Now *string `json:"now,omitempty"`
 }
 
-// changeNote is the kind of a change of a note.
-const changeNote = "note"
-
-// IsNote reports whether only the note changes.
-func (c Change) IsNote() bool { return c.Kind == changeNote }
+// ChangeNote is the kind of a change of a note.
+const ChangeNote = "note"
 
 // KeyAnswers are the answers for a key, for the key with a slash, and for anything else below
 // it.
@@ -84,7 +84,7 @@ func ChangeOf(c resolver.Change) Change {
 
 // NoteChangeOf returns, for JSON, the change of the note that a rule had.
 func NoteChangeOf(was string, rule resolver.Rule) Change {
-	return Change{Kind: changeNote, Key: rule.Key, Position: rule.Position.String(),
+	return Change{Kind: ChangeNote, Key: rule.Key, Position: rule.Position.String(),
 		Was: &was, Now: &rule.Note}
 }
 
@@ -114,4 +114,11 @@ func (a Answer) text() string {
 		return "error: " + a.Error
 	}
 	return a.Outcome
+}
+
+func quotedNote(note string) string {
+	if note == "" {
+		return "none"
+	}
+	return strconv.Quote(note)
 }
