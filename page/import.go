@@ -69,13 +69,13 @@ func (v importView) Heading() string {
 		printable.Count(v.Changed, "link"))
 }
 
-// Lines are the first lines of what changes, More is how many more changes or lines there are.
+// Lines are the first lines of what changes, Unnamed is how many more changes or lines there are.
 func (v importView) Lines() []show.ChangeLine {
 	lines := v.lines()
 	return lines[:min(len(lines), mostLines)]
 }
 
-func (v importView) More() int { return v.Unnamed + max(0, len(v.lines())-mostLines) }
+func (v importView) Unnamed() int { return v.Changes.Unnamed + max(0, len(v.lines())-mostLines) }
 
 func (v importView) lines() (lines []show.ChangeLine) {
 	for _, c := range v.Changes.Changes {

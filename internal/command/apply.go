@@ -148,7 +148,10 @@ func (a *applying) send(
 // writeEdit writes what an edit changes as text.
 func writeEdit(w *bufio.Writer, changes show.Changes, c colours) {
 	writeChanges(w, changes.Changes, c)
-	if changes.Unnamed > 0 {
+	switch {
+	case changes.HasMore:
+		fmt.Fprintln(w, "and more")
+	case changes.Unnamed > 0:
 		fmt.Fprintf(w, "and %d more\n", changes.Unnamed)
 	}
 	for _, finding := range changes.Findings {

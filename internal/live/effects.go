@@ -14,14 +14,15 @@ type Effects struct {
 	// Added, Removed and Changed count the rules that the edit changes, as written.
 	Added, Removed, Changed int
 	// Own are the first changes for clients of the edited keys, and Notes those of notes, which no
-	// client sees, both sorted by key. Unnamed is how many more there are.
+	// client sees, both sorted by key. Unnamed is how many edited keys were not looked at.
 	Own     []resolver.Change
 	Notes   []NoteChange
 	Unnamed int
-	// Others are the first changes for clients of other keys, sorted by key; Count is how many
-	// there are.
-	Others []resolver.Change
-	Count  int
+	// Others are the first changes for clients of other keys, sorted by key. Count is how many
+	// were found; if HasMore, there are more, and others may be the first.
+	Others  []resolver.Change
+	Count   int
+	HasMore bool
 	// Warnings are the new warnings. The first links that newly lead to dead ends are among them.
 	Warnings []lint.Warning
 	// Digest is the digest of the resulting rules, Before that of the rules that serve.
@@ -34,31 +35,23 @@ type NoteChange struct {
 	Rule resolver.Rule
 }
 
-const (
-	namedEffects = 100    // how many other keys effects name
-	namedOwn     = 10_000 // how many edited keys they name
-)
+// namedOwn is how many edited keys effects look at. namedEffects is how many other keys they name,
+// and countedEffects how many they count. Millions may change, and whoever loads rules waits.
+const namedOwn, namedEffects, countedEffects = 10_000, 100, 1000
 
-// add adds what changes for the clients of a key.
-func (f *Effects) add(change resolver.Change, isOwn bool) {
-	if isOwn {
-		f.Unnamed++
-		f.Own = firstByKey(append(f.Own, change), namedOwn, 2*namedOwn)
-		return
+// addOther adds what changes for clients of another key, and reports whether there is room for it.
+func (f *Effects) addOther(change resolver.Change) bool {
+	if f.HasMore = f.Count == countedEffects; f.HasMore {
+		return false
 	}
 	f.Count++
-	f.Others = firstByKey(append(f.Others, change), namedEffects, 2*namedEffects)
-}
-
-// firstByKey sorts changes by key and leaves the first most of them, once there are more than enough.
-func firstByKey(changes []resolver.Change, most, enough int) []resolver.Change {
-	if len(changes) < enough {
-		return changes
+	at, _ := slices.BinarySearchFunc(f.Others, change.Rule.Key,
+		func(other resolver.Change, key string) int { return strings.Compare(other.Rule.Key, key) })
+	if at < namedEffects {
+		f.Others = slices.Insert(f.Others, at, change)
+		f.Others = f.Others[:min(len(f.Others), namedEffects)]
 	}
-	slices.SortFunc(changes, func(a, b resolver.Change) int {
-		return strings.Compare(a.Rule.Key, b.Rule.Key)
-	})
-	return changes[:min(len(changes), most)]
+	return true
 }
 
 // effects returns what the candidate of an edit changes.
@@ -67,39 +60,36 @@ func (e *editing) effects(next *candidate) *Effects {
 	f := &Effects{Warnings: e.rs.newWarnings(before, next), Digest: next.Ruleset.Digest(),
 		Before: e.rs.Serving().Digest, Added: next.difference.Added, Removed: next.difference.Removed,
 		Changed: next.difference.Changed}
-	add := func(change resolver.Change) { f.add(change, e.changeOf(change.Rule.Key) != nil) }
-	if next.isByThem {
-		next.difference.Results(add)
-	} else { // it was not derived in one step
-		resolver.CompareResults(before, next.Ruleset, add)
+	e.addOwn(f, next)
+	for change := range next.difference.Results() {
+		if e.changeOf(change.Rule.Key) == nil && !f.addOther(change) {
+			break
+		}
 	}
-	f.Own = firstByKey(f.Own, namedOwn, 0)
-	f.Unnamed -= len(f.Own)
-	f.Others = firstByKey(f.Others, namedEffects, 0)
-	e.addNotes(f, before, next.Ruleset)
 	dead := e.endsOfPasses(before, next.Ruleset)
-	for _, change := range slices.Concat(f.Own, f.Others) { // millions may change, and others wait
+	for _, change := range slices.Concat(f.Own, f.Others) {
 		dead = append(dead, e.newDeadEnd(before, next.Ruleset, change.Rule)...)
 	}
 	f.addDeadEnds(dead)
 	return f
 }
 
-// addNotes adds the edited rules that have another note.
-func (e *editing) addNotes(f *Effects, before, next *resolver.Ruleset) {
-	for _, k := range e.keys {
-		_, was, served := ruleOf(before, k.Key)
-		_, rule, serves := ruleOf(next, k.Key)
+// addOwn adds what changes for the edited keys.
+func (e *editing) addOwn(f *Effects, next *candidate) {
+	keys := slices.SortedFunc(slices.Values(e.keys), func(a, b *keyEdit) int {
+		return strings.Compare(a.Key, b.Key)
+	})
+	f.Unnamed = max(0, len(keys)-namedOwn)
+	for _, k := range keys[:len(keys)-f.Unnamed] {
+		if change, is := next.difference.ResultOf(k.Key); is {
+			f.Own = append(f.Own, change)
+		}
+		_, was, served := ruleOf(e.rs.Serving().Ruleset, k.Key)
+		_, rule, serves := ruleOf(next.Ruleset, k.Key)
 		if served && serves && was.Note != rule.Note {
 			f.Notes = append(f.Notes, NoteChange{was.Note, rule})
 		}
 	}
-	slices.SortFunc(f.Notes, func(a, b NoteChange) int {
-		return strings.Compare(a.Rule.Key, b.Rule.Key)
-	})
-	named := min(len(f.Notes), namedOwn)
-	f.Unnamed += len(f.Notes) - named
-	f.Notes = f.Notes[:named]
 }
 
 // newDeadEnd returns the warning that a rule newly leads to a dead end, if it does.

@@ -13,16 +13,17 @@ type Changes struct {
 	Removed int    `json:"removed"`
 	Changed int    `json:"changed"`
 	// Changes are for clients, also of links that lead elsewhere by others, and then of notes. Unnamed
-	// is how many more there are.
+	// is how many more there may be; if HasMore, there are more than these.
 	Changes  []Change  `json:"changes"`
 	Unnamed  int       `json:"unnamed,omitempty"`
+	HasMore  bool      `json:"more,omitempty"`
 	Findings []Finding `json:"findings"`
 }
 
 // ChangesOf returns effects as JSON.
 func ChangesOf(f *live.Effects) *Changes {
 	c := &Changes{Digest: f.Digest, Added: f.Added, Removed: f.Removed, Changed: f.Changed,
-		Changes: []Change{}, Unnamed: f.Unnamed + f.Count - len(f.Others),
+		Changes: []Change{}, Unnamed: f.Unnamed + f.Count - len(f.Others), HasMore: f.HasMore,
 		Findings: []Finding{}}
 	for _, changes := range [...][]resolver.Change{f.Own, f.Others} {
 		for _, change := range changes {
