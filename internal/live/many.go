@@ -24,7 +24,10 @@ func ChangesFor(serving *resolver.Ruleset, isWhole bool, read func(
 		return nil, err
 	}
 	for number, isMet := range c.met {
-		if rule, is := serving.Numbered(number); is && !isMet && isWhole {
+		if isMet || !isWhole {
+			continue
+		}
+		if rule, is := serving.Numbered(number); is {
 			c.changes = append(c.changes, Change{Key: rule.Key, IsWithoutOther: true})
 		}
 	}
