@@ -18,8 +18,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// pathImport is the path of the form that imports links, below the page's. Its fields are a table or
-// a file and, once the user has seen what that does, the digest of the rules with it.
+// pathImport is the path of the form that imports links, below the page's. Its fields are a table
+// or a file and, once the user has seen what that does, the digest of the rules with it.
 const pathImport = "import"
 
 const (

@@ -27,7 +27,8 @@ func importOf(t *testing.T, page string) url.Values {
 }
 
 func TestATableIsImportedOnceItsUserHasSeenWhatItDoes(t *testing.T) {
-	s, file := servePage(t, `{"docs": {"to": "https://old.example", "note": "why"}, "d": "/docs", "x": "/d"}`, "")
+	s, file := servePage(t,
+		`{"docs": {"to": "https://old.example", "note": "why"}, "d": "/docs", "x": "/d"}`, "")
 	before := testcaddy.ReadFile(t, file)
 	form := importOf(t, s.Get(t, "/.links/import", testcaddy.AsAnn, testcaddy.AsHTML).Body)
 	form.Set("table", "key,destination,note\nx,/d\ndocs,https://new.example,\nnew,https://n.example,\"a, <b>\"\n")
@@ -60,7 +61,8 @@ func TestWhatAnImportDoesIsShownAnewIfThatHasChanged(t *testing.T) {
 	form := url.Values{"table": {"docs,https://new.example"}}
 	form = importOf(t, s.Post(t, "/.links/import", form.Encode(), testcaddy.AsHTML).Body)
 	s.Post(t, "/.links/new", "key=other&to=/docs").Wants(t, 201)
-	s.Post(t, "/.links/import", form.Encode(), testcaddy.AsHTML).Wants(t, 428, `<code><bdi>other</bdi></code>`)
+	s.Post(t, "/.links/import", form.Encode(), testcaddy.AsHTML).
+		Wants(t, 428, `<code><bdi>other</bdi></code>`)
 	form.Set("table", strings.Repeat("\n", 2)+"more,/docs")
 	s.Post(t, "/.links/import", form.Encode(), testcaddy.AsHTML).Wants(t, 428, "This adds 1 link")
 }
@@ -94,7 +96,8 @@ func TestOfALargeImportTheFirstLinesAreShown(t *testing.T) {
 	for i := range 250 {
 		fmt.Fprintf(&table, "k%03d,https://k.example/%d\n", i, i)
 	}
-	got := s.Post(t, "/.links/import", url.Values{"table": {table.String()}}.Encode(), testcaddy.AsHTML)
+	form := url.Values{"table": {table.String()}}
+	got := s.Post(t, "/.links/import", form.Encode(), testcaddy.AsHTML)
 	got.Wants(t, 428, "This adds 250 links", "<bdi>k199</bdi>", "50 more are not listed here")
 	lacks(t, got, "<bdi>k200</bdi>")
 }
@@ -120,7 +123,8 @@ func TestAnImportTellsProgramsWhatItDoes(t *testing.T) {
 
 func TestNobodyImportsWhoMayNotEdit(t *testing.T) {
 	s, _ := servePage(t, someRules, "write nobody")
-	s.Get(t, "/.links/import", testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200, "Nothing can be imported here")
+	s.Get(t, "/.links/import", testcaddy.AsAnn, testcaddy.AsHTML).
+		Wants(t, 200, "Nothing can be imported here")
 	s.Post(t, "/.links/import", "table=a,/docs").Wants(t, 403, "write nobody")
 	s.Post(t, "/.links/import", "table=a,/docs", "Origin: http://other.example").Wants(t, 403, "another site")
 }

@@ -13,13 +13,17 @@ import (
 )
 
 // patch sends a merge patch for all rules, and putAll an object of them.
-func patch(t *testing.T, s *testcaddy.Server, query, body string, header ...string) testcaddy.Reply {
+func patch(
+	t *testing.T, s *testcaddy.Server, query, body string, header ...string,
+) testcaddy.Reply {
 	t.Helper()
 	return s.Ask(t, "PATCH", "links/rules"+query, body,
 		append(header, "Content-Type", "application/merge-patch+json")...)
 }
 
-func putAll(t *testing.T, s *testcaddy.Server, query, body string, header ...string) testcaddy.Reply {
+func putAll(
+	t *testing.T, s *testcaddy.Server, query, body string, header ...string,
+) testcaddy.Reply {
 	t.Helper()
 	return s.Ask(t, "PUT", "links/rules"+query, body,
 		append(header, "Content-Type", "application/json")...)

@@ -40,7 +40,8 @@ func TestApplyChangesManyRulesAndSaysWhatThatDoes(t *testing.T) {
 		t.Errorf("there are %s", got)
 	}
 	got, _ := s.Command("apply", patch, "--dry-run", "--format", "json")
-	if !strings.HasPrefix(got, `{"digest":"`) || !strings.Contains(got, `"changes":[{"kind":"changed","key":"docs"`) {
+	if !strings.HasPrefix(got, `{"digest":"`) ||
+		!strings.Contains(got, `"changes":[{"kind":"changed","key":"docs"`) {
 		t.Errorf("as JSON it says %s", got)
 	}
 }

@@ -8,10 +8,10 @@ import (
 )
 
 // ChangesFor collects changes of the rules that serve, of all sources, for [Edit.Make]. read passes
-// on each rule to set, or the key of one to remove, and can ask now for the rule that a key has. What
-// changes nothing is left out, such as the removal of a rule that is not there. With isWhole these are
-// all rules, and what is not among them is removed. The error is that of read, or a [Refusal] that
-// names the keys that were passed twice.
+// on each rule to set, or the key of one to remove, and can ask now for the rule that a key has.
+// What changes nothing is left out, such as the removal of a rule that is not there. With isWhole
+// these are all rules, and what is not among them is removed. The error is that of read, or a
+// [Refusal] that names the keys that were passed twice.
 func ChangesFor(serving *resolver.Ruleset, isWhole bool, read func(
 	now func(key string) (resolver.Rule, bool), change func(rule resolver.Rule, isRemoved bool),
 ) error) ([]Change, error) {

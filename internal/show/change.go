@@ -31,7 +31,8 @@ func LinesOf(changes ...resolver.Change) (lines []ChangeLine) {
 	return lines
 }
 
-// Lines returns the lines of a change: for the key itself, and for what is below it if that differs.
+// Lines returns the lines of a change: for the key itself, and for what is below it if that
+// differs.
 func (c Change) Lines() (lines []ChangeLine) {
 	if c.Kind == ChangeNote {
 		return []ChangeLine{{c.Key, quotedNote(*c.Was), quotedNote(*c.Now)}}
