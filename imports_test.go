@@ -51,7 +51,8 @@ var mayImport = map[string][]string{
 	},
 	"internal/client": {"internal/live", "resolver"},
 	"internal/show": {
-		"source", "internal/find", "internal/reverse", "resolver", "weburl", "internal/printable",
+		"internal/live", "source", "internal/find", "internal/reverse", "resolver", "resolver/lint",
+		"weburl", "internal/printable",
 	},
 	"internal/admin": {
 		"internal/show", "internal/client", "internal/live", "internal/hits", "rulefile", "resolver",

@@ -67,6 +67,8 @@ func (r *request) get() view {
 		return r.home()
 	case r.rest == "new":
 		return r.newForm()
+	case r.rest == pathImport:
+		return r.importForm("")
 	case r.rest == "try":
 		return r.tryPage()
 	case r.rest == "serving":
@@ -90,10 +92,15 @@ func (r *request) post(h http.Header) view {
 			"The form was sent by a page of another site, and nothing has changed: "+err.Error()+".")
 	}
 	key, isKey := r.key()
-	if !isKey && r.rest != "new" {
+	switch {
+	case r.rest == pathImport && r.links.Shares:
+		return r.sharesName()
+	case r.rest == pathImport:
+		return r.importLinks()
+	case !isKey && r.rest != "new":
 		h.Set("Allow", "GET, HEAD")
 		return failure(r.layout(), http.StatusMethodNotAllowed,
-			"Edits are sent to key/KEY, or to new with a field key.")
+			"Edits are sent to key/KEY, or to new with a field key, and tables to import.")
 	}
 	if err := r.readFields(); err != nil {
 		return failure(r.layout(), client.StatusOf(err), "Nothing has changed: "+err.Error()+".")
@@ -113,13 +120,18 @@ func (r *request) post(h http.Header) view {
 		return r.lineToCommit(key, why)
 	}
 	if r.links.Shares {
-		return failure(r.layout(), http.StatusConflict, "Several handlers are called "+
-			r.links.PublicName()+"; give each a name.")
+		return r.sharesName()
 	}
 	if isKey && r.PostForm.Get(fieldAction) == actionRename {
 		return r.rename(key)
 	}
 	return r.edit(key)
+}
+
+// sharesName returns the view of an edit for handlers of one name.
+func (r *request) sharesName() view {
+	return failure(r.layout(), http.StatusConflict, "Several handlers are called "+
+		r.links.PublicName()+"; give each a name.")
 }
 
 // whyNoEdits says why a user may not edit.

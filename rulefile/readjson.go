@@ -44,6 +44,24 @@ func ReadExpectations(r io.Reader, source string, add func(resolver.Rule)) error
 	return j.result()
 }
 
+// ReadJSONPatch reads a JSON merge patch (RFC 7396) of an object of rules. It passes on each rule as
+// it is then, or the key of one that null removes. Members of an object are merged with those of
+// the rule that now returns, which has them also where it is written as a string; null takes one
+// away. If now is nil, it reads all rules, like [ReadJSON]. The error is an [Errors] or the
+// reader's own.
+func ReadJSONPatch(
+	r io.Reader, source string, now func(key string) (resolver.Rule, bool),
+	change func(rule resolver.Rule, isRemoved bool),
+) error {
+	j := jsonReader{tokens: newJSONScanner(r, source), now: now}
+	j.add = func(rule resolver.Rule) {
+		change(rule, j.isNull)
+		j.isNull = false
+	}
+	j.read()
+	return j.result()
+}
+
 // ReadJSONValue reads the value of a member of an object of rules, and returns the key's rule. The
 // error is an [Errors] or the reader's own.
 func ReadJSONValue(r io.Reader, source, key string) (resolver.Rule, error) {
@@ -62,6 +80,9 @@ type jsonReader struct {
 	// isOfExpectations: expectations are read, not rules. isValue: a value is read without the
 	// object around it.
 	isOfExpectations, isValue bool
+	// now returns the rule that a merge patch is of; nil for no patch. isNull: it removes the rule.
+	now    func(key string) (resolver.Rule, bool)
+	isNull bool
 	// isExact is the default for rules that do not say it.
 	isExact bool
 
@@ -201,13 +222,16 @@ func (j *jsonReader) readRule(key jsonToken) {
 // readValue reads the value of rule's key into it, and returns its offset in the input.
 func (j *jsonReader) readValue(rule *resolver.Rule) (start int) {
 	value := j.nextValue()
-	switch value.kind {
-	case jsonString:
+	j.isNull = j.isNullInPatch(value)
+	switch {
+	case value.kind == jsonString:
 		j.checkText(value)
 		rule.Value = value.text
 		return value.start
-	case '{':
+	case value.kind == '{':
 		j.readObject(rule, value.at)
+		return value.start
+	case j.isNull:
 		return value.start
 	}
 	instead := `write the destination as a string, or as an object {"to": "…"}`
@@ -218,6 +242,11 @@ func (j *jsonReader) readValue(rule *resolver.Rule) (start int) {
 		cmp.Or(j.insteadOfStatus(rule.Key, value), instead))
 	j.skip(value)
 	return value.start
+}
+
+// isNullInPatch reports whether a value takes something away.
+func (j *jsonReader) isNullInPatch(value jsonToken) bool {
+	return j.now != nil && value.kind == jsonWord && value.text == "null"
 }
 
 // insteadOfStatus returns the member to write for the status of an error, if a rule can have it.
@@ -232,7 +261,8 @@ func (j *jsonReader) insteadOfStatus(key string, status jsonToken) string {
 
 // jsonObject is a value that is an object, while it is read.
 type jsonObject struct {
-	rule *resolver.Rule
+	rule    *resolver.Rule
+	isThere bool // in a patch: the rule has a destination
 	// seen are the members so far, also under other names.
 	seen []*property
 	// nested are the names of unknown members whose values could be those of keys: as many as are
@@ -243,6 +273,12 @@ type jsonObject struct {
 // readObject reads a value that is an object, whose "{" stands at start.
 func (j *jsonReader) readObject(rule *resolver.Rule, start resolver.Position) {
 	o := jsonObject{rule: rule}
+	if j.now != nil {
+		if now, is := j.now(rule.Key); is {
+			now.Key, now.Position = rule.Key, rule.Position
+			*rule, o.isThere = now, true
+		}
+	}
 	j.readMembers(func(name jsonToken) { j.readMember(&o, name) }, func() {})
 	key := quote(rule.Key)
 	if o.seen == nil && o.nested != nil && !j.isValue && !j.isOfExpectations {
@@ -254,7 +290,7 @@ func (j *jsonReader) readObject(rule *resolver.Rule, start resolver.Position) {
 	for _, name := range o.nested {
 		j.reportMember(rule, name)
 	}
-	if !slices.Contains(o.seen, destinationProperty) {
+	if !o.isThere && !slices.Contains(o.seen, destinationProperty) {
 		j.wrong(start, `the value of %s has no "to", which is the destination`, key)
 	}
 }
@@ -268,6 +304,8 @@ func (j *jsonReader) readMember(o *jsonObject, name jsonToken) {
 	}
 	value := j.nextValue()
 	switch {
+	case isOwn && p != destinationProperty && j.isNullInPatch(value):
+		p.set(o.rule, "")
 	case isOwn:
 		j.setMember(o.rule, p, value)
 	case p != nil:

@@ -48,6 +48,9 @@ const QueryModes = "merge, preserve or ignore"
 
 // ParseQueryMode parses the query mode of a rule. ok is false for any other word.
 func ParseQueryMode(word string) (mode resolver.QueryMode, ok bool) {
+	if word == "" {
+		return resolver.QueryDefault, false
+	}
 	mode, err := resolver.ParseQueryMode(word)
-	return mode, err == nil && word != ""
+	return mode, err == nil
 }

@@ -50,6 +50,12 @@ func init() {
 //	    How often each rule has redirected, and when last; with ?unused=90d the rules that nobody
 //	    has needed for so long; with ?days=true how often all rules together have redirected on
 //	    each of the last 90 days, with &key=<key> how often one has
+//	PATCH /shortlink/<name>/rules
+//	    Sets and removes rules by a JSON merge patch (RFC 7396) of their object, all of them or none:
+//	    null removes a rule, a string replaces it, the members of an object are merged with its own.
+//	    Answers what that has changed; with ?dry_run=true what it would change, and changes nothing
+//	PUT /shortlink/<name>/rules
+//	    Makes the rules those of an object, in the same way
 //	POST /shortlink/<name>/reload
 //	    Reads all sources now, and answers as for the handler, or what is wrong with them
 //	PUT /shortlink/<name>/rules/<key>
@@ -133,7 +139,9 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request) error {
 		return answerKey(w, r, h, withVariables(key))
 	case rest == "":
 		return allow(w, r, "GET", func() error { return writeJSON(w, named.Status()) })
-	case what == "rules":
+	case rest == "rules":
+		return answerRules(w, r, h)
+	case what == "rules": // "rules/" may lack a key by mistake
 		return allow(w, r, "GET", func() error { return listRules(w, r, h, "") })
 	case rest == "resolve":
 		return allow(w, r, "GET", func() error { return resolveURL(w, r, h) })
@@ -157,6 +165,24 @@ func allow(w http.ResponseWriter, r *http.Request, method string, answer func() 
 	return client.Errorf(http.StatusMethodNotAllowed, "this takes %s, not %s", method, r.Method)
 }
 
+// answerRules answers a request for all rules.
+func answerRules(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead:
+		return listRules(w, r, h, "")
+	case http.MethodPut, http.MethodPatch:
+		return editRules(w, r, h)
+	}
+	return notAllowed(w, r, "GET, PUT", "PATCH")
+}
+
+// notAllowed refuses a request's method; last is the last of those that are allowed.
+func notAllowed(w http.ResponseWriter, r *http.Request, others, last string) error {
+	w.Header().Set("Allow", others+", "+last)
+	return client.Errorf(http.StatusMethodNotAllowed, "this takes %s and %s, not %s", others, last,
+		r.Method)
+}
+
 func answerKey(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key string) error {
 	if r.URL.RawQuery != "" || r.URL.ForceQuery {
 		return client.Errorf(http.StatusBadRequest,
@@ -170,9 +196,7 @@ func answerKey(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key stri
 	case http.MethodDelete:
 		return deleteRule(w, r, h, key)
 	}
-	w.Header().Set("Allow", "GET, PUT, DELETE")
-	return client.Errorf(http.StatusMethodNotAllowed, "this takes GET, PUT and DELETE, not %s",
-		r.Method)
+	return notAllowed(w, r, "GET, PUT", "DELETE")
 }
 
 func listHandlers(w http.ResponseWriter, all live.Running) error {
@@ -327,9 +351,8 @@ func readableKey(key string) string {
 
 // putRule sets the rule of a key.
 func putRule(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key string) error {
-	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
-		return client.Errorf(http.StatusUnsupportedMediaType,
-			"an edit is JSON; send it with Content-Type: application/json")
+	if err := checkMediaType(r, mediaJSON); err != nil {
+		return err
 	}
 	rule, err := rulefile.ReadJSONValue(http.MaxBytesReader(w, r.Body, maxBody), "", readableKey(key))
 	if tooLarge, is := errors.AsType[*http.MaxBytesError](err); is {
@@ -350,6 +373,18 @@ func putRule(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key string
 	}
 	_, err = fmt.Fprintln(w, rulefile.JSONValue(rule))
 	return err
+}
+
+// mediaJSON is the media type of rules.
+const mediaJSON = "application/json"
+
+// checkMediaType refuses a body of another type.
+func checkMediaType(r *http.Request, wanted string) error {
+	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != wanted {
+		return client.Errorf(http.StatusUnsupportedMediaType,
+			"an edit is JSON; send it with Content-Type: %s", wanted)
+	}
+	return nil
 }
 
 // deleteRule removes the rule of a key.

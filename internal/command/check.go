@@ -13,6 +13,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/internal/webroot"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
@@ -174,32 +175,18 @@ func (c *checking) checkHandler(
 
 // checkReport is the result of checking a handler's rules.
 type checkReport struct {
-	Name     string        `json:"name"`
-	Rules    int           `json:"rules"`
-	Errors   int           `json:"errors"`
-	Warnings int           `json:"warnings"`
-	Notes    int           `json:"notes"`
-	Findings []findingJSON `json:"findings"`
+	Name     string         `json:"name"`
+	Rules    int            `json:"rules"`
+	Errors   int            `json:"errors"`
+	Warnings int            `json:"warnings"`
+	Notes    int            `json:"notes"`
+	Findings []show.Finding `json:"findings"`
 
 	label string // the name that people see
 }
 
-// findingJSON is a finding as JSON.
-type findingJSON struct {
-	Severity    lint.Severity `json:"severity"`
-	Kind        lint.Kind     `json:"kind"`
-	Position    string        `json:"position,omitempty"`
-	Key         string        `json:"key,omitempty"`
-	Message     string        `json:"message"`
-	Cycle       []string      `json:"cycle,omitempty"`
-	Destination string        `json:"destination,omitempty"`
-	URLs        []string      `json:"urls,omitempty"`
-
-	at resolver.Position
-}
-
 func newCheckReport(name string) *checkReport {
-	return &checkReport{Name: name, Findings: []findingJSON{}, label: name}
+	return &checkReport{Name: name, Findings: []show.Finding{}, label: name}
 }
 
 func (r *checkReport) addFinding(f lint.Finding) {
@@ -211,10 +198,7 @@ func (r *checkReport) addFinding(f lint.Finding) {
 	default:
 		r.Notes++
 	}
-	r.Findings = append(r.Findings, findingJSON{
-		Severity: f.Severity, Kind: f.Kind, Position: f.Position.String(), Key: f.Key, Message: f.Message,
-		Cycle: f.Cycle, Destination: f.Destination, URLs: f.URLs, at: f.Position,
-	})
+	r.Findings = append(r.Findings, show.FindingOf(f))
 }
 
 // warn adds a warning about a rule.
@@ -277,12 +261,12 @@ func PartsOf(err error) []error {
 func (r *checkReport) sort() {
 	order := []lint.Severity{lint.SeverityError, lint.SeverityWarning,
 		lint.SeverityNote}
-	slices.SortStableFunc(r.Findings, func(a, b findingJSON) int {
+	slices.SortStableFunc(r.Findings, func(a, b show.Finding) int {
 		return cmp.Or(
 			cmp.Compare(slices.Index(order, a.Severity), slices.Index(order, b.Severity)),
 			cmp.Compare(a.Kind, b.Kind),
-			cmp.Compare(a.at.Source, b.at.Source), cmp.Compare(a.at.Line, b.at.Line),
-			cmp.Compare(a.at.Column, b.at.Column),
+			cmp.Compare(a.At.Source, b.At.Source), cmp.Compare(a.At.Line, b.At.Line),
+			cmp.Compare(a.At.Column, b.At.Column),
 			cmp.Compare(a.Key, b.Key),
 		)
 	})
@@ -321,7 +305,7 @@ func (r *checkReport) write(w *bufio.Writer, c colours) {
 		title := fmt.Sprintf("%s: %s (%d)", first.Severity, first.Kind, to-from)
 		c.heading(w, colour[first.Severity], title)
 		for _, f := range r.Findings[from:min(to, from+shownFindings)] {
-			fmt.Fprintln(w, "  "+f.text())
+			fmt.Fprintln(w, "  "+f.Text())
 		}
 		if more := to - from - shownFindings; more > 0 {
 			fmt.Fprintf(w, "  and %d more; --format json has them all\n", more)
@@ -331,15 +315,4 @@ func (r *checkReport) write(w *bufio.Writer, c colours) {
 	fmt.Fprintf(w, "%s: %s, %s, %s, %s\n", printable.Text(r.label), printable.Count(r.Rules, "rule"),
 		printable.Count(r.Errors, "error"), printable.Count(r.Warnings, "warning"),
 		printable.Count(r.Notes, "note"))
-}
-
-func (f findingJSON) text() string {
-	var b strings.Builder
-	if f.Position != "" {
-		b.WriteString(printable.Text(f.Position) + ": ")
-	}
-	if f.Key != "" {
-		fmt.Fprintf(&b, "key %q: ", f.Key)
-	}
-	return b.String() + strings.ReplaceAll(f.Message, "\n", "\n  ")
 }

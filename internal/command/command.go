@@ -49,6 +49,7 @@ func AddTo(parent *cobra.Command, configurations Configurations) {
 		convertCommand(),
 		addCommand(configurations),
 		removeCommand(configurations),
+		applyCommand(),
 		listCommand(configurations),
 		hitsCommand(),
 		reloadCommand(),

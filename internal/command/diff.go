@@ -81,14 +81,14 @@ func (d *diffing) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	progress.startPhase("comparing")
-	var changes []resolver.Change
-	resolver.CompareResults(before, after, func(c resolver.Change) { changes = append(changes, c) })
-	slices.SortFunc(changes, func(a, b resolver.Change) int {
-		return cmp.Compare(a.Rule.Key, b.Rule.Key)
+	var changes []show.Change
+	resolver.CompareResults(before, after, func(c resolver.Change) {
+		changes = append(changes, show.ChangeOf(c))
 	})
+	slices.SortFunc(changes, func(a, b show.Change) int { return cmp.Compare(a.Key, b.Key) })
 	notes := changedNotes(before, after)
 	progress.end()
-	if err := d.write(cmd.OutOrStdout(), changes, notes); err != nil {
+	if err := d.write(cmd.OutOrStdout(), slices.Concat(changes, notes)); err != nil {
 		return err
 	}
 	if !reflect.DeepEqual(oldOptions, newOptions) {
@@ -129,24 +129,18 @@ func isCaddyfileName(path string) bool {
 	return strings.HasPrefix(name, "caddyfile") || strings.HasSuffix(name, ".caddyfile")
 }
 
-func (d *diffing) write(w io.Writer, changes []resolver.Change, notes []changedNote) error {
+func (d *diffing) write(w io.Writer, changes []show.Change) error {
 	out := bufio.NewWriter(w)
 	if d.format == formatJSON {
 		encoder := printable.NewJSONEncoder(out)
 		for _, c := range changes {
-			if err := encoder.Encode(show.ChangeOf(c)); err != nil {
-				return err
-			}
-		}
-		for _, n := range notes {
-			if err := encoder.Encode(n); err != nil {
+			if err := encoder.Encode(c); err != nil {
 				return err
 			}
 		}
 		return out.Flush()
 	}
 	writeChanges(out, changes, coloursFor(w))
-	writeNotes(out, notes, coloursFor(w))
 	return out.Flush()
 }
 
@@ -160,19 +154,20 @@ var changeTitles = [...]struct {
 	{resolver.ChangeRemoved, "removed", red},
 	{resolver.ChangeEdited, "changed", yellow},
 	{resolver.ChangeAffected, "affected: their own rules are the same, and lead elsewhere", yellow},
+	{show.ChangeNote, "with another note, which no client sees", yellow},
 }
 
 // writeChanges writes changes as text, kind by kind.
-func writeChanges(w *bufio.Writer, changes []resolver.Change, c colours) {
-	if len(changes) == 0 {
+func writeChanges(w *bufio.Writer, changes []show.Change, c colours) {
+	isForClients := func(c show.Change) bool { return c.Kind != show.ChangeNote }
+	if !slices.ContainsFunc(changes, isForClients) {
 		fmt.Fprintln(w, "Nothing changes for clients.")
-		return
 	}
 	for _, t := range changeTitles {
 		var lines strings.Builder
 		n := 0
 		for _, change := range changes {
-			if change.Kind == t.kind {
+			if change.Kind == string(t.kind) {
 				n++
 				writeChange(&lines, change)
 			}
@@ -185,9 +180,23 @@ func writeChanges(w *bufio.Writer, changes []resolver.Change, c colours) {
 }
 
 // writeChange writes what changes for a key.
-func writeChange(w io.Writer, c resolver.Change) {
-	for _, line := range show.LinesOf(c) {
-		fmt.Fprintf(w, "  %s%s: was %s, now %s\n", line.Requests, show.InBrackets(c.Rule.Position),
-			line.Before, line.After)
+func writeChange(w io.Writer, c show.Change) {
+	for _, line := range c.Lines() {
+		fmt.Fprintf(w, "  %s%s: was %s, now %s\n", line.Requests, c.Place(), line.Before, line.After)
 	}
+}
+
+// changedNotes returns the notes that differ, by key.
+func changedNotes(before, after *resolver.Ruleset) (notes []show.Change) {
+	for now := range after.Rules() {
+		number, known := before.NumberOf(now.Key)
+		if !known {
+			continue
+		}
+		if was, serves := before.Numbered(number); serves && was.Note != now.Note {
+			notes = append(notes, show.NoteChangeOf(was.Note, now))
+		}
+	}
+	slices.SortFunc(notes, func(a, b show.Change) int { return cmp.Compare(a.Key, b.Key) })
+	return notes
 }

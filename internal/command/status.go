@@ -17,6 +17,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/admin"
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
@@ -287,8 +288,8 @@ func writeBroken(w io.Writer, h live.Status) {
 	}
 	fmt.Fprintf(w, "  answered with an error: %s\n", printable.Count(h.BrokenRules, "rule"))
 	for _, rule := range h.Broken {
-		finding := findingJSON{Position: rule.Position, Key: rule.Key, Message: rule.Reason}
-		fmt.Fprintf(w, "    %s: %s\n", rule.Kind, finding.text())
+		finding := show.Finding{Position: rule.Position, Key: rule.Key, Message: rule.Reason}
+		fmt.Fprintf(w, "    %s: %s\n", rule.Kind, finding.Text())
 	}
 	if more := h.BrokenRules - len(h.Broken); more > 0 {
 		fmt.Fprintf(w, "    and %d more; %s\n", more, live.CheckNamesAll)

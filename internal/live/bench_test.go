@@ -1,9 +1,13 @@
 package live
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
@@ -49,6 +53,54 @@ func BenchmarkApply(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkPatch makes 10,000 changes to a file of a million rules, or tells what they would do.
+func BenchmarkPatch(b *testing.B) {
+	const rules, changes = 1_000_000, 10_000
+	path := filepath.Join(b.TempDir(), "links.json")
+	file, err := os.Create(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	many := &manySource{rules}
+	err = errors.Join(rulefile.WriteJSON(file, func(yield func(resolver.Rule) bool) {
+		_, _ = many.Read(b.Context(), func(rule resolver.Rule) { yield(rule) })
+	}), file.Close())
+	from := &source.File{Path: path}
+	if err := errors.Join(err, from.Provision(caddy.Context{Context: b.Context()})); err != nil {
+		b.Fatal(err)
+	}
+	rs := serveForEdits(b, from)
+	made := func(generation int) *Edit {
+		patch := map[string]string{}
+		for i := range changes {
+			key := fmt.Sprint("k", i*rules/changes)
+			patch[key] = fmt.Sprint("https://example.com/new/", i, "/", generation)
+		}
+		text, _ := json.Marshal(patch)
+		return &Edit{Make: func(serving *resolver.Ruleset) ([]Change, error) {
+			return ChangesFor(serving, false, func(
+				now func(string) (resolver.Rule, bool), change func(resolver.Rule, bool),
+			) error {
+				return rulefile.ReadJSONPatch(bytes.NewReader(text), "", now, change)
+			})
+		}, Confirm: func(*Effects) error { return nil }}
+	}
+	b.Run("dry", func(b *testing.B) {
+		for i := 0; b.Loop(); i++ {
+			if _, err := rs.Preview(b.Context(), made(i)); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("applied", func(b *testing.B) {
+		for i := 0; b.Loop(); i++ {
+			if _, err := rs.Apply(b.Context(), made(i)); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }
 
 // serveForEdits returns the rules of a source as they serve, and tells nobody of what happens.

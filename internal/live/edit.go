@@ -2,9 +2,12 @@ package live
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -17,6 +20,9 @@ import (
 // written to. They are made together or not at all.
 type Edit struct {
 	Changes []Change
+	// Make, if not nil, makes Changes from the rules that serve. Then the sources have to hold these;
+	// if they do not, they are read, and Make is called again. Others who load rules wait for it.
+	Make func(serving *resolver.Ruleset) ([]Change, error)
 	// IfRules, if not nil, is told the digest of the rules that serve, and then the sources have to
 	// hold these. Its error refuses the edit.
 	IfRules func(digest string) error
@@ -30,11 +36,23 @@ type Edit struct {
 
 // Change is a change of one rule.
 type Change struct {
-	Key  string
-	Rule *resolver.Rule // nil to remove it; its key gets the spelling that it has there
+	Key string
+	// Rule is nil to remove it; its key gets the spelling that it has there. Its position is the line
+	// that errors name.
+	Rule *resolver.Rule
+	// IsWithoutOther refuses a removal after which the rule of another source would serve.
+	IsWithoutOther bool
 	// If, if not nil, is told the key's rule, wherever it stands, nil for none. Its error refuses the
 	// edit.
 	If func(now *resolver.Rule) error
+}
+
+// place returns the line that errors of the change name, if there is one.
+func (c *Change) place() resolver.Position {
+	if c.Rule == nil {
+		return resolver.Position{}
+	}
+	return c.Rule.Position
 }
 
 // user names who edits in the log, if that is known.
@@ -49,14 +67,22 @@ func (e *Edit) user() zap.Field {
 // writes the edit to the source, and swaps them in. It returns what the rule of each change was
 // there, nil for none. A refused edit, a [Refusal], writes nothing.
 func (rs *Ruleset) Apply(ctx context.Context, edit *Edit) (was []*resolver.Rule, err error) {
-	err = rs.alone(func() error {
-		e, err := rs.begin(ctx, edit)
-		if err == nil {
-			was, err = e.apply()
+	end := time.Now().Add(editTime)
+	for {
+		err = rs.alone(func() error {
+			e, err := rs.begin(ctx, edit)
+			if err == nil {
+				was, err = e.apply()
+			}
+			return err
+		})
+		isOutrun := errors.Is(err, errReadAnew) || errors.Is(err, source.ErrChanged)
+		mayBeTriedAgain := edit.Make != nil && edit.IfRules == nil && rs.LastError() == nil
+		if !isOutrun || !mayBeTriedAgain || time.Now().After(end) {
+			return was, err
 		}
-		return err
-	})
-	return was, err
+		wait(ctx, rand.N(longestEditWait))
+	}
 }
 
 // begin begins an edit. shared.loading must be held.
@@ -71,6 +97,14 @@ func (rs *Ruleset) begin(ctx context.Context, edit *Edit) (*editing, error) {
 		if err := edit.IfRules(rs.Serving().Digest); err != nil {
 			return nil, &Refusal{Changed, err}
 		}
+	}
+	if edit.Make != nil {
+		changes, err := edit.Make(rs.Serving().Ruleset)
+		if err != nil {
+			return nil, err
+		}
+		made := *edit
+		made.Changes, edit = changes, &made
 	}
 	return rs.newEditing(ctx, edit)
 }

@@ -51,8 +51,9 @@ func (rs *Ruleset) newEditing(ctx context.Context, edit *Edit) (*editing, error)
 	var refusals []error
 	for _, change := range edit.Changes {
 		if other := e.changeOf(change.Key); other != nil {
-			refusals = append(refusals, refuse(Invalid, "the edit has a change of the key %q and another "+
-				"one of %q, which is the same; leave one of them out", other.Key, change.Key))
+			refusals = append(refusals, placed(change.place(), refuse(Invalid, "the edit has a change of "+
+				"the key %q and another one of %q, which is the same; leave one of them out", other.Key,
+				change.Key)))
 		}
 		k := &keyEdit{Change: change, stands: make([]*resolver.Rule, len(rs.Sources)+1)}
 		e.keys = append(e.keys, k)
@@ -73,6 +74,12 @@ func (e *editing) changeOf(key string) *keyEdit {
 func (e *editing) apply() (was []*resolver.Rule, err error) {
 	rs := e.rs
 	before := rs.Serving().Digest
+	if len(e.keys) == 0 { // there is nothing to write
+		if err := e.confirm(newCandidate(rs.Serving(), len(rs.Sources))); err != nil {
+			return nil, e.refused(err)
+		}
+		return nil, nil
+	}
 	next, err := e.tryAndWriteInTime()
 	if err != nil {
 		return nil, e.refused(err)
@@ -130,7 +137,7 @@ func (e *editing) tryAndWriteInTime() (*candidate, error) {
 	if e.rs.LastError() == nil { // else the sources hold something else for certain
 		next, err := e.tryAndWrite(make([]pending, len(e.rs.Sources)))
 		isChanged := errors.Is(err, source.ErrChanged)
-		if isChanged && e.IfRules != nil {
+		if isChanged && e.isPinned() {
 			e.leaveToRead(pendingKeys(keysOf(e.changes())...))
 			return nil, errReadAnew
 		}
@@ -142,7 +149,7 @@ func (e *editing) tryAndWriteInTime() (*candidate, error) {
 	for wait := firstEditWait; ; wait = min(2*wait, longestEditWait) {
 		e.leaveToRead(pendingKeys(keysOf(e.changes())...))
 		next, err := e.tryAndWrite(e.rs.shared.backlog.takeAll(len(e.rs.Sources)))
-		if e.IfRules != nil || !errors.Is(err, source.ErrChanged) {
+		if e.isPinned() || !errors.Is(err, source.ErrChanged) {
 			return next, err
 		}
 		if !time.Now().Before(end) {
@@ -155,6 +162,9 @@ func (e *editing) tryAndWriteInTime() (*candidate, error) {
 		}
 	}
 }
+
+// isPinned reports whether the sources have to hold what serves.
+func (e *editing) isPinned() bool { return e.IfRules != nil || e.Make != nil }
 
 // leaveToRead leaves it to the next load to read something of the edited source.
 func (e *editing) leaveToRead(what pending) { e.rs.shared.backlog.add(e.at, what) }
@@ -228,9 +238,10 @@ func (e *editing) validate(next *candidate, wrong error) error {
 		return inPlace // which is the reason for everything else that is wrong
 	}
 	if wrong != nil {
+		e.placeErrors(wrong)
 		return refuse(Invalid, "%w", printable.Shorten(wrong))
 	}
-	if e.IfRules != nil && !slices.Equal(next.versions, e.rs.Serving().versions) {
+	if e.isPinned() && !slices.Equal(next.versions, e.rs.Serving().versions) {
 		return errReadAnew
 	}
 	if broken := e.rs.brokenBy(next); broken != nil {
@@ -239,12 +250,23 @@ func (e *editing) validate(next *candidate, wrong error) error {
 	return nil
 }
 
+// placeErrors gives errors of changed rules the lines that the client has written them on.
+func (e *editing) placeErrors(wrong error) {
+	for _, inRules := range ruleErrorsIn(wrong) {
+		for _, err := range inRules {
+			if k := e.changeOf(err.Key); k != nil && k.place().Line > 0 {
+				err.Position = k.place()
+			}
+		}
+	}
+}
+
 // inPlace says why changes are refused by what stands at their keys.
 func (e *editing) inPlace() error {
 	var refusals []error
 	for _, k := range e.keys {
 		if err := e.inPlaceOf(k); err != nil {
-			refusals = append(refusals, err)
+			refusals = append(refusals, placed(k.place(), err))
 		}
 	}
 	return refuseAll(refusals)
@@ -271,6 +293,10 @@ func (e *editing) inPlaceOf(k *keyEdit) error {
 		return refuse(NotEditable,
 			"the rule for the key %q stands in source %[2]s, and edits go into %[3]s; change it in %[2]s",
 			k.Key, e.rs.Sources[found], e.rs.Sources[e.at])
+	case removes && k.IsWithoutOther && slices.ContainsFunc(k.stands[e.at+2:], isRule):
+		other := e.at + 1 + slices.IndexFunc(k.stands[e.at+2:], isRule)
+		return refuse(NotEditable, "without its rule in source %s the key %q would be answered by that "+
+			"of source %[3]s; remove it in %[3]s first", e.rs.Sources[e.at], k.Key, e.rs.Sources[other])
 	case k.isTwice:
 		return refuse(NotEditable, "source %s has two rules for the key %q, perhaps in two "+
 			"spellings; remove one of them there", e.rs.Sources[e.at], k.Key)

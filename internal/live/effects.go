@@ -9,10 +9,15 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
-// Effects are what an edit changes for clients.
+// Effects are what an edit changes.
 type Effects struct {
-	// Own is what changes for clients of the edited keys, sorted by key.
-	Own []resolver.Change
+	// Added, Removed and Changed count the rules that the edit changes, as written.
+	Added, Removed, Changed int
+	// Own are the first changes for clients of the edited keys, and Notes those of notes, which no
+	// client sees, both sorted by key. Unnamed is how many edited keys were not looked at.
+	Own     []resolver.Change
+	Notes   []NoteChange
+	Unnamed int
 	// Others are the first changes for clients of other keys, sorted by key. Count is how many
 	// were found; if HasMore, there are more, and others may be the first.
 	Others  []resolver.Change
@@ -20,13 +25,19 @@ type Effects struct {
 	HasMore bool
 	// Warnings are the new warnings. The first links that newly lead to dead ends are among them.
 	Warnings []lint.Warning
-	// Digest is the digest of the resulting rules.
-	Digest string
+	// Digest is the digest of the resulting rules, Before that of the rules that serve.
+	Digest, Before string
 }
 
-// namedEffects is how many other keys effects name, and countedEffects how many they count.
-// Millions may change, and whoever loads rules waits.
-const namedEffects, countedEffects = 100, 1000
+// NoteChange is a rule that has another note.
+type NoteChange struct {
+	Was  string
+	Rule resolver.Rule
+}
+
+// namedOwn is how many edited keys effects look at. namedEffects is how many other keys they name,
+// and countedEffects how many they count. Millions may change, and whoever loads rules waits.
+const namedOwn, namedEffects, countedEffects = 10_000, 100, 1000
 
 // addOther adds what changes for clients of another key, and reports whether there is room for it.
 func (f *Effects) addOther(change resolver.Change) bool {
@@ -46,26 +57,39 @@ func (f *Effects) addOther(change resolver.Change) bool {
 // effects returns what the candidate of an edit changes.
 func (e *editing) effects(next *candidate) *Effects {
 	before := e.rs.Serving().Ruleset
-	f := &Effects{Warnings: e.rs.newWarnings(before, next), Digest: next.Ruleset.Digest()}
-	for _, k := range e.keys {
-		if change, is := next.difference.ResultOf(k.Key); is {
-			f.Own = append(f.Own, change)
-		}
-	}
+	f := &Effects{Warnings: e.rs.newWarnings(before, next), Digest: next.Ruleset.Digest(),
+		Before: e.rs.Serving().Digest, Added: next.difference.Added, Removed: next.difference.Removed,
+		Changed: next.difference.Changed}
+	e.addOwn(f, next)
 	for change := range next.difference.Results() {
 		if e.changeOf(change.Rule.Key) == nil && !f.addOther(change) {
 			break
 		}
 	}
-	slices.SortFunc(f.Own, func(a, b resolver.Change) int {
-		return strings.Compare(a.Rule.Key, b.Rule.Key)
-	})
 	dead := e.endsOfPasses(before, next.Ruleset)
 	for _, change := range slices.Concat(f.Own, f.Others) {
 		dead = append(dead, e.newDeadEnd(before, next.Ruleset, change.Rule)...)
 	}
 	f.addDeadEnds(dead)
 	return f
+}
+
+// addOwn adds what changes for the edited keys.
+func (e *editing) addOwn(f *Effects, next *candidate) {
+	keys := slices.SortedFunc(slices.Values(e.keys), func(a, b *keyEdit) int {
+		return strings.Compare(a.Key, b.Key)
+	})
+	f.Unnamed = max(0, len(keys)-namedOwn)
+	for _, k := range keys[:len(keys)-f.Unnamed] {
+		if change, is := next.difference.ResultOf(k.Key); is {
+			f.Own = append(f.Own, change)
+		}
+		_, was, served := ruleOf(e.rs.Serving().Ruleset, k.Key)
+		_, rule, serves := ruleOf(next.Ruleset, k.Key)
+		if served && serves && was.Note != rule.Note {
+			f.Notes = append(f.Notes, NoteChange{was.Note, rule})
+		}
+	}
 }
 
 // newDeadEnd returns the warning that a rule newly leads to a dead end, if it does.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
 )
@@ -40,7 +41,7 @@ func refuseAll(refusals []error) error {
 		return nil
 	}
 	first, _ := errors.AsType[*Refusal](refusals[0])
-	return &Refusal{first.Reason, errors.Join(refusals...)}
+	return &Refusal{first.Reason, printable.Shorten(errors.Join(refusals...))}
 }
 
 // ErrUnloaded is the error of a handler whose configuration has been replaced.

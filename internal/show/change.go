@@ -2,6 +2,7 @@ package show
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -22,55 +23,49 @@ func OtherLinks(n int, hasMore bool) string {
 	return printable.Count(n, "other link")
 }
 
-// LinesOf returns the lines of changes: for each key itself, and for what is below it if that
-// differs.
+// LinesOf returns the lines of changes.
 func LinesOf(changes ...resolver.Change) (lines []ChangeLine) {
 	for _, c := range changes {
-		lines = append(lines, linesOf(c)...)
+		lines = append(lines, ChangeOf(c).Lines()...)
 	}
 	return lines
 }
 
-func linesOf(c resolver.Change) (lines []ChangeLine) {
+// Lines returns the lines of a change: for the key itself, and for what is below it if that
+// differs.
+func (c Change) Lines() (lines []ChangeLine) {
+	if c.Kind == ChangeNote {
+		return []ChangeLine{{c.Key, quotedNote(*c.Was), quotedNote(*c.Now)}}
+	}
 	before, after := c.Before, c.After
-	keyChanges, belowChanges := !before.Key.SameForClients(after.Key),
-		!before.Below.SameForClients(after.Below)
+	keyChanges, belowChanges := before.Key != after.Key, before.Below != after.Below
 	if keyChanges || !belowChanges {
-		lines = append(lines,
-			ChangeLine{c.Rule.Key + c.Query, answerText(before.Key), answerText(after.Key)})
+		lines = append(lines, ChangeLine{c.Key + c.Query, before.Key.text(), after.Key.text()})
 	}
-	if belowChanges && (!keyChanges || !sameKind(before) || !sameKind(after)) {
-		lines = append(lines, ChangeLine{c.Rule.Key + resolver.Below + c.Query,
-			answerText(before.Below), answerText(after.Below)})
+	if belowChanges && (!keyChanges || !before.hasOneKind() || !after.hasOneKind()) {
+		lines = append(lines, ChangeLine{c.Key + resolver.Below + c.Query, before.Below.text(),
+			after.Below.text()})
 	}
 	return lines
 }
 
-// sameKind reports whether what is below a key has an answer of the same kind as the key.
-func sameKind(k resolver.KeyResults) bool {
-	return k.Key.Outcome == k.Below.Outcome && k.Key.Status == k.Below.Status
-}
-
-func answerText(a resolver.Result) string {
-	switch a.Outcome {
-	case resolver.Redirect:
-		return fmt.Sprintf("%d %s", a.Status, a.Destination)
-	case resolver.Failed:
-		return "error: " + a.Err.Error()
-	}
-	return a.Outcome.String()
-}
-
-// Change is a change as JSON.
+// Change is a change as JSON: for clients, or of a note, which no client sees.
 type Change struct {
 	Kind     string `json:"kind"`
 	Key      string `json:"key"`
 	Position string `json:"position,omitempty"`
 	// Query stands for the query of the requests, if only requests with one are affected.
-	Query  string     `json:"query,omitempty"`
-	Before KeyAnswers `json:"before"`
-	After  KeyAnswers `json:"after"`
+	Query string `json:"query,omitempty"`
+	// Before and After are nil for a note.
+	Before *KeyAnswers `json:"before,omitempty"`
+	After  *KeyAnswers `json:"after,omitempty"`
+	// Was and Now are the note, nil for a change for clients.
+	Was *string `json:"was,omitempty"`
+	Now *string `json:"now,omitempty"`
 }
+
+// ChangeNote is the kind of a change of a note.
+const ChangeNote = "note"
 
 // KeyAnswers are the answers for a key, for the key with a slash, and for anything else below
 // it.
@@ -88,14 +83,28 @@ type Answer struct {
 	Error       string `json:"error,omitempty"`
 }
 
+// Place returns the position of the rule as it follows a key.
+func (c Change) Place() string { return InBrackets(resolver.Position{Source: c.Position}) }
+
 // ChangeOf returns a change for JSON.
 func ChangeOf(c resolver.Change) Change {
-	return Change{string(c.Kind), c.Rule.Key, c.Rule.Position.String(), c.Query,
-		keyAnswersOf(c.Before), keyAnswersOf(c.After)}
+	return Change{Kind: string(c.Kind), Key: c.Rule.Key, Position: c.Rule.Position.String(),
+		Query: c.Query, Before: keyAnswersOf(c.Before), After: keyAnswersOf(c.After)}
 }
 
-func keyAnswersOf(k resolver.KeyResults) KeyAnswers {
-	return KeyAnswers{answerOf(k.Key), answerOf(k.Slash), answerOf(k.Below)}
+// NoteChangeOf returns, for JSON, the change of the note that a rule had.
+func NoteChangeOf(was string, rule resolver.Rule) Change {
+	return Change{Kind: ChangeNote, Key: rule.Key, Position: rule.Position.String(),
+		Was: &was, Now: &rule.Note}
+}
+
+func keyAnswersOf(k resolver.KeyResults) *KeyAnswers {
+	return &KeyAnswers{answerOf(k.Key), answerOf(k.Slash), answerOf(k.Below)}
+}
+
+// hasOneKind reports whether what is below a key has an answer of the same kind as the key.
+func (k *KeyAnswers) hasOneKind() bool {
+	return k.Key.Outcome == k.Below.Outcome && k.Key.Status == k.Below.Status
 }
 
 func answerOf(a resolver.Result) Answer {
@@ -104,4 +113,22 @@ func answerOf(a resolver.Result) Answer {
 		out.Error = a.Err.Error()
 	}
 	return out
+}
+
+// text returns the answer in words.
+func (a Answer) text() string {
+	switch a.Outcome {
+	case resolver.Redirect.String():
+		return fmt.Sprintf("%d %s", a.Status, a.Destination)
+	case resolver.Failed.String():
+		return "error: " + a.Error
+	}
+	return a.Outcome
+}
+
+func quotedNote(note string) string {
+	if note == "" {
+		return "none"
+	}
+	return strconv.Quote(note)
 }

@@ -1,6 +1,6 @@
 // Package show presents results, as JSON for programs and as text for people: the [Outcome] of a
-// URL with its explanation, the [Leads] to one, and a [Change].
+// URL with its explanation, the [Leads] to one, a [Change], and a [Finding].
 //
-// The package imports resolver and what lies below that, and source for the origin of the site. The
-// admin endpoint, the commands and the page import it.
+// The package imports internal/live for what edits do, source for the origin of the site, and what
+// lies below them. The admin endpoint, the commands and the page import it.
 package show

@@ -313,6 +313,27 @@ for (const javaScriptEnabled of [true, false]) {
 		await leadsTo("/wiki", "https://wiki.example.com/");
 	});
 
+	await doing("import a table", async (page) => {
+		await page.goto(start);
+		await follow(page, "Import");
+		await inspected(page, "import");
+		await label(page, "Table").fill(`imported${suffix},/gh/issues\nbad,nowhere`);
+		await press(page, "Show what it would do");
+		assert.match(await page.getByRole("alert").innerText(), /line 2: key "bad"/);
+		await inspected(page, "import-refused");
+		await label(page, "Or a file").setInputFiles({
+			name: "links.csv", mimeType: "text/csv",
+			buffer: Buffer.from(`key,destination\nimported${suffix},https://table.example\n`),
+		});
+		await press(page, "Show what it would do");
+		assert.match(await main(page), /This adds 1 link and changes 0 links[^]*table\.example/);
+		await inspected(page, "import-effects");
+		await leadsTo(`/imported${suffix}`);
+		await press(page, "Import");
+		await page.waitForURL(start);
+		await leadsTo(`/imported${suffix}`, "https://table.example/");
+	});
+
 	await doing("try a value of a template", async (page) => {
 		await page.goto(at("go", "/.links/key/issue/%7Bn%7D"));
 		assert.match(await main(page), /issues\/n/, "there is an example");
