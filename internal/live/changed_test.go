@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/internal/history"
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
@@ -49,6 +49,7 @@ func TestTheKeysThatWereChangedLastAreListed(t *testing.T) {
 }
 
 func TestOnlySomeChangesAreKept(t *testing.T) {
+	const keptChanges = 50
 	synctest.Test(t, func(t *testing.T) {
 		s := new(rewritingSource)
 		rs, _ := serve(t, Config{Sources: []source.Source{s}})
@@ -70,9 +71,7 @@ func TestTheLastChangeOfAKeyIsKnown(t *testing.T) {
 		s.set("a", one)
 		rs, _ := serve(t, Config{Sources: []source.Source{s}})
 		synctest.Wait()
-		kinds := []resolver.ChangeKind{
-			resolver.ChangeAdded, resolver.ChangeEdited, resolver.ChangeRemoved,
-		}
+		kinds := []history.Kind{history.Added, history.Changed, history.Removed}
 		for i, value := range []string{one, two, ""} {
 			if err := rs.apply(t.Context(), "new", value); err != nil {
 				t.Fatal(err)

@@ -1,0 +1,96 @@
+package history
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Change is a change of the rules that serve.
+type Change struct {
+	Time time.Time `json:"time"`
+	Old  string    `json:"old_digest"`
+	New  string    `json:"digest"`
+	// User and Remote say who has edited, by name and by address. Source are the sources that a
+	// change was found in, if it was no edit of a server that shares the storage.
+	User   string `json:"user,omitempty"`
+	Remote string `json:"remote,omitempty"`
+	Source string `json:"source,omitempty"`
+	// Added, Removed and Changed count keys.
+	Added   int `json:"added"`
+	Removed int `json:"removed"`
+	Changed int `json:"changed"`
+	// First are some of the keys.
+	First []FirstKey `json:"first,omitempty"`
+	// Missing says why the change is kept without its content; empty if it has it.
+	Missing string `json:"missing,omitempty"`
+}
+
+// Why changes have no content.
+const (
+	TooLarge  = "it was too large to keep"
+	Forgotten = "it was forgotten"
+	Unstored  = "it could not be stored for too long"
+)
+
+// IsEdit reports whether the change is known to be somebody's edit.
+func (c *Change) IsEdit() bool { return c.User != "" || c.Remote != "" }
+
+// Who is who has made a change: a user, an address, or a source.
+func (c *Change) Who() string {
+	switch {
+	case c.User != "":
+		return c.User
+	case c.Remote != "":
+		return c.Remote
+	}
+	return c.Source
+}
+
+// Kind says what a change has done to a key.
+type Kind string
+
+const (
+	Added   Kind = "added"
+	Removed Kind = "removed"
+	Changed Kind = "changed"
+)
+
+// FirstKey is a key, and what a change has done to it.
+type FirstKey struct {
+	Key  string `json:"key"`
+	Kind Kind   `json:"kind"`
+}
+
+// KeyChange is a change of the rule of a key. A rule is its JSON value, null for none.
+type KeyChange struct {
+	Key    string          `json:"key"`
+	Before json.RawMessage `json:"before"`
+	After  json.RawMessage `json:"after"`
+}
+
+// Kind says what happened to the key.
+func (k *KeyChange) Kind() Kind {
+	switch {
+	case isNone(k.Before):
+		return Added
+	case isNone(k.After):
+		return Removed
+	}
+	return Changed
+}
+
+// Value returns a rule as text; "" for none.
+func Value(rule json.RawMessage) string {
+	if isNone(rule) {
+		return ""
+	}
+	return string(rule)
+}
+
+func isNone(rule json.RawMessage) bool { return len(rule) == 0 || string(rule) == "null" }
+
+// Entry is a change with its content, sorted by key.
+type Entry struct {
+	Change
+	Keys []KeyChange `json:"changes"`
+}
