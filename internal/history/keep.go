@@ -19,14 +19,12 @@ const firstRetry, longestRetry = time.Second, time.Minute
 
 // keep stores changes until ctx ends.
 func (s *Store) keep(ctx context.Context) {
-	for wait := firstRetry; ; {
+	for wait := firstRetry; ; wait = min(2*wait, longestRetry) {
 		err := s.save()
 		s.note(err)
-		var again <-chan time.Time
-		if wait = min(2*wait, longestRetry); err == nil {
-			wait = firstRetry
-		} else {
-			again = time.After(wait)
+		again := time.After(wait)
+		if err == nil {
+			again, wait = nil, firstRetry
 		}
 		select {
 		case <-ctx.Done():
@@ -40,13 +38,9 @@ func (s *Store) keep(ctx context.Context) {
 
 // saveLast stores the last changes.
 func (s *Store) saveLast() {
-	err := s.save()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err != nil && s.most > 0 && len(s.pending) > 0 {
+	if err := s.save(); err != nil && s.firstPending() != nil {
 		s.place.Load().Logger.Error("changes of the rules are missing in the history, because they "+
-			"could not be stored before the end", zap.String("name", s.name),
-			zap.Int("changes", len(s.pending)), zap.Error(err))
+			"could not be stored before the end", zap.String("name", s.name), zap.Error(err))
 	}
 }
 
@@ -177,22 +171,33 @@ func (v *visit) nameOf(i id) string { return path.Join(v.prefix(), i.String()) }
 
 // save stores the pending changes.
 func (s *Store) save() error {
+	if !s.isOn() {
+		return nil
+	}
 	return s.use(s.place.Load().Context, func(v *visit) error {
-		for {
-			s.mu.Lock()
-			var next *pending
-			if s.most > 0 && len(s.pending) > 0 {
-				next = s.pending[0]
-			}
-			s.mu.Unlock()
-			if next == nil {
-				return v.tidy()
-			}
-			if err := v.store(next); err != nil {
+		for p := s.firstPending(); p != nil; p = s.firstPending() {
+			if err := v.store(p); err != nil {
 				return err
 			}
 		}
+		return v.tidy()
 	})
+}
+
+func (s *Store) isOn() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.most > 0
+}
+
+// firstPending returns the oldest change that is to be stored, nil for none.
+func (s *Store) firstPending() *pending {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.pending) == 0 {
+		return nil
+	}
+	return s.pending[0]
 }
 
 // store stores a change, unless another server has already done so.
@@ -232,7 +237,7 @@ const sameChange = 24 * time.Hour
 func (v *visit) idOf(e *stored) (i id, isNew bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	i = id{old: half(e.Old), new: half(e.New), n: 1}
+	i, e.Order = id{old: half(e.Old), new: half(e.New), n: 1}, 1
 	switch {
 	case e.Missing == Forgotten:
 		i.form = forgotten
