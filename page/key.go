@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/caddy-shortlink/shortlink/internal/history"
 	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/uritemplate"
@@ -172,9 +171,9 @@ func (r *request) noSuchKey(key string) view {
 // hasHappened reports whether an edit was made a moment ago that a URL tells of: anybody can make a
 // link to a page that says so.
 func (r *request) hasHappened(done, key string) bool {
-	kind := map[string]history.Kind{
-		"saved": history.Changed, "made": history.Added,
-		"renamed": history.Added, "removed": history.Removed,
+	kind := map[string]resolver.ChangeKind{
+		"saved": resolver.ChangeEdited, "made": resolver.ChangeAdded,
+		"renamed": resolver.ChangeAdded, "removed": resolver.ChangeRemoved,
 	}[done]
 	return r.links.ChangedSince(key, kind, time.Now().Add(-time.Minute))
 }

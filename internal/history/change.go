@@ -3,6 +3,8 @@ package history
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 // Change is a change of the rules that serve.
@@ -46,19 +48,17 @@ func (c *Change) Who() string {
 	return c.Source
 }
 
-// Kind says what a change has done to a key.
-type Kind string
-
-const (
-	Added   Kind = "added"
-	Removed Kind = "removed"
-	Changed Kind = "changed"
-)
-
 // FirstKey is a key, and what a change has done to it.
 type FirstKey struct {
-	Key  string `json:"key"`
-	Kind Kind   `json:"kind"`
+	Key  string              `json:"key"`
+	Kind resolver.ChangeKind `json:"kind"`
+}
+
+// AddFirst adds keys that the change has done something to.
+func (c *Change) AddFirst(kind resolver.ChangeKind, keys []string) {
+	for _, key := range keys {
+		c.First = append(c.First, FirstKey{key, kind})
+	}
 }
 
 // KeyChange is a change of the rule of a key. A rule is its JSON value, null for none.
@@ -69,14 +69,14 @@ type KeyChange struct {
 }
 
 // Kind says what happened to the key.
-func (k *KeyChange) Kind() Kind {
+func (k *KeyChange) Kind() resolver.ChangeKind {
 	switch {
 	case isNone(k.Before):
-		return Added
+		return resolver.ChangeAdded
 	case isNone(k.After):
-		return Removed
+		return resolver.ChangeRemoved
 	}
-	return Changed
+	return resolver.ChangeEdited
 }
 
 // Value returns a rule as text; "" for none.
@@ -92,5 +92,5 @@ func isNone(rule json.RawMessage) bool { return len(rule) == 0 || string(rule) =
 // Entry is a change with its content, sorted by key.
 type Entry struct {
 	Change
-	Keys []KeyChange `json:"changes"`
+	Keys []KeyChange `json:"changes,omitempty"`
 }

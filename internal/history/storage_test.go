@@ -19,6 +19,8 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 // memory is a storage in memory.
@@ -145,7 +147,7 @@ func digest(name string) string { return name + strings.Repeat("f", 64-len(name)
 func changeOf(old, now string) Change {
 	return Change{
 		Time: time.Now(), Old: digest(old), New: digest(now), Changed: 1,
-		First: []FirstKey{{"docs", Changed}},
+		First: []FirstKey{{"docs", resolver.ChangeEdited}},
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 func TestChangesSurviveARestart(t *testing.T) {
@@ -149,6 +151,7 @@ func TestAStorageThatRefusesIsToldOnceAndTriedAgain(t *testing.T) {
 		s.wantsWay("5", "4", "4")
 		m.set(func() { m.fails = nil })
 		time.Sleep(longestRetry)
+		synctest.Wait()
 		if o := s.Outage(); o != nil || m.stores != 5 {
 			t.Errorf("the outage is %v, %d changes are stored", o, m.stores)
 		}
@@ -327,11 +330,11 @@ func TestAKeysChangesAreListed(t *testing.T) {
 		s.Record(c, slices.Values([]KeyChange{{"other", nil, text("b")}, {"docs", text("b"), nil}}))
 		synctest.Wait()
 		all, err := s.List(t.Context(), func(key string) bool { return key == "other" })
-		if err != nil || len(all) != 1 || len(all[0].Keys) != 1 || all[0].Keys[0].Kind() != Added {
+		if err != nil || len(all) != 1 || len(all[0].Keys) != 1 || all[0].Keys[0].Kind() != resolver.ChangeAdded {
 			t.Errorf("got %v, %v", all, err)
 		}
 		e, err := s.Get(t.Context(), digest("c"))
-		if err != nil || len(e.Keys) != 2 || e.Keys[0].Key != "docs" || e.Keys[0].Kind() != Removed {
+		if err != nil || len(e.Keys) != 2 || e.Keys[0].Key != "docs" || e.Keys[0].Kind() != resolver.ChangeRemoved {
 			t.Errorf("got %v, %v", e, err)
 		}
 	})

@@ -5,10 +5,11 @@ import (
 	"time"
 
 	"github.com/caddy-shortlink/shortlink/internal/history"
+	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 // ChangedSince reports whether the last change of a key is of this kind, and later than a time.
-func (rs *Ruleset) ChangedSince(key string, kind history.Kind, since time.Time) bool {
+func (rs *Ruleset) ChangedSince(key string, kind resolver.ChangeKind, since time.Time) bool {
 	return slices.ContainsFunc(rs.shared.totals.history.Recent(), func(c history.Recent) bool {
 		return c.Key == key && c.Kind == kind && c.Time.After(since)
 	})

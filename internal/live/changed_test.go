@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/caddy-shortlink/shortlink/internal/history"
+	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
@@ -71,7 +71,9 @@ func TestTheLastChangeOfAKeyIsKnown(t *testing.T) {
 		s.set("a", one)
 		rs, _ := serve(t, Config{Sources: []source.Source{s}})
 		synctest.Wait()
-		kinds := []history.Kind{history.Added, history.Changed, history.Removed}
+		kinds := []resolver.ChangeKind{
+			resolver.ChangeAdded, resolver.ChangeEdited, resolver.ChangeRemoved,
+		}
 		for i, value := range []string{one, two, ""} {
 			if err := rs.apply(t.Context(), "new", value); err != nil {
 				t.Fatal(err)

@@ -125,16 +125,9 @@ func (rs *Ruleset) record(old *Loaded, next *candidate, by *Edit, now time.Time)
 		Time: now.UTC(), Old: old.Digest, New: next.Digest,
 		Added: d.Added, Removed: d.Removed, Changed: d.Changed,
 	}
-	for _, kind := range []struct {
-		kind history.Kind
-		keys []string
-	}{
-		{history.Changed, d.FirstChanged}, {history.Added, d.FirstAdded}, {history.Removed, d.FirstRemoved},
-	} {
-		for _, key := range kind.keys {
-			change.First = append(change.First, history.FirstKey{Key: key, Kind: kind.kind})
-		}
-	}
+	change.AddFirst(resolver.ChangeEdited, d.FirstChanged)
+	change.AddFirst(resolver.ChangeAdded, d.FirstAdded)
+	change.AddFirst(resolver.ChangeRemoved, d.FirstRemoved)
 	if by != nil {
 		change.User, change.Remote = by.User, by.Remote
 	} else {
