@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"slices"
 	"strings"
@@ -84,24 +85,24 @@ func makeContent(keys iter.Seq[KeyChange]) (content []byte, missing string) {
 	return content, ""
 }
 
-// parseContent reads a content.
-func parseContent(content []byte) (keys []KeyChange, err error) {
-	reader, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1),
+// parseContent reads the first keys of a content that a query asks for.
+func parseContent(content []byte, q Query) (keys []KeyChange, err error) {
+	reader, err := zstd.NewReader(bytes.NewReader(content), zstd.WithDecoderConcurrency(1),
 		zstd.WithDecoderMaxMemory(3*mostText))
 	if err != nil {
 		return nil, err
 	}
 	defer reader.Close()
-	text, err := reader.DecodeAll(content, nil)
-	if err != nil {
-		return nil, err
-	}
-	for line := range bytes.Lines(text) {
+	for lines := json.NewDecoder(reader); len(keys) < q.Keys; {
 		var k KeyChange
-		if err := json.Unmarshal(line, &k); err != nil {
+		if err := lines.Decode(&k); err == io.EOF {
+			break
+		} else if err != nil {
 			return nil, err
 		}
-		keys = append(keys, k)
+		if q.IsAsked == nil || q.IsAsked(k.Key) {
+			keys = append(keys, k)
+		}
 	}
 	return keys, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -43,14 +44,36 @@ func (s *Store) items() (all []item) {
 	return all
 }
 
-// content returns what a change has changed; none if that is missing.
-func (v *visit) content(of item) ([]KeyChange, error) {
+// Query says which changes are asked for, and what of them.
+type Query struct {
+	// IsAsked, if not nil, accepts keys: only changes of these are asked for, with these alone.
+	// Changes without content have none.
+	IsAsked func(key string) bool
+	// Keys is how many keys a change has at most.
+	Keys int
+	// Skip is how many changes are left out at the beginning; Most is how many there are at most.
+	Skip, Most int
+}
+
+// mayHave reports whether a change may have a key that is asked for.
+func (q *Query) mayHave(c *Change) bool {
+	if q.IsAsked == nil || len(c.First) < c.Added+c.Removed+c.Changed {
+		return true
+	}
+	return slices.ContainsFunc(c.First, func(k FirstKey) bool { return q.IsAsked(k.Key) })
+}
+
+// whole returns what a change has changed; none if that is missing.
+func (v *visit) whole(of item) ([]KeyChange, error) { return v.content(of, Query{Keys: math.MaxInt}) }
+
+// content returns what a change has changed as far as it is asked for; none if that is missing.
+func (v *visit) content(of item, q Query) ([]KeyChange, error) {
 	if of.pending != nil {
 		e := v.stored(of.pending)
 		if of.Missing = e.Missing; of.Missing != "" {
 			return nil, nil
 		}
-		return parseContent(e.content)
+		return parseContent(e.content, q)
 	}
 	if of.Missing != "" {
 		return nil, nil
@@ -64,35 +87,61 @@ func (v *visit) content(of item) ([]KeyChange, error) {
 	if err != nil {
 		return nil, fmt.Errorf("entry %s: %w", name, err)
 	}
-	keys, err := parseContent(e.content)
+	keys, err := parseContent(e.content, q)
 	if err != nil {
 		return nil, fmt.Errorf("entry %s: %w", name, err)
 	}
 	return keys, nil
 }
 
-// List returns the changes, newest first. With isAsked, these are the changes of the keys that it
-// accepts, and each has the changes of these keys alone; without it, they have no keys. Those
-// without content are left out then.
-func (s *Store) List(ctx context.Context, isAsked func(key string) bool) (all []Entry, err error) {
+// List returns the changes that are asked for, newest first.
+func (s *Store) List(ctx context.Context, q Query) (all []Entry, err error) {
 	err = s.use(ctx, func(v *visit) error {
-		for _, i := range slices.Backward(s.items()) {
-			if isAsked == nil {
-				all = append(all, Entry{Change: *i.Change})
-				continue
+		items := s.items()
+		slices.Reverse(items)
+		if q.IsAsked == nil {
+			items, q.Skip = items[min(q.Skip, len(items)):], 0
+		}
+		for _, i := range items {
+			if len(all)-q.Skip >= q.Most {
+				break
 			}
-			keys, err := v.content(i)
-			if err != nil {
-				v.at.Logger.Warn("a change of the history is left out", zap.Error(err))
-			}
-			keys = slices.DeleteFunc(keys, func(k KeyChange) bool { return !isAsked(k.Key) })
-			if len(keys) > 0 {
-				all = append(all, Entry{*i.Change, slices.Clone(keys)})
+			if e, ok := v.entry(i, q); ok {
+				all = append(all, e)
 			}
 		}
+		all = all[min(q.Skip, len(all)):]
 		return nil
 	})
 	return all, err
+}
+
+// entry returns a change with the keys that are asked for, if it is.
+func (v *visit) entry(i item, q Query) (Entry, bool) {
+	if q.Keys == 0 || !q.mayHave(i.Change) {
+		return Entry{Change: *i.Change}, q.IsAsked == nil
+	}
+	keys, err := v.content(i, q)
+	if err != nil {
+		v.at.Logger.Warn("the keys of a change are left out", zap.Error(err))
+	}
+	return Entry{*i.Change, keys}, q.IsAsked == nil || len(keys) > 0
+}
+
+// Between returns the last change that made the rules of one digest those of another, with its
+// content.
+func (s *Store) Between(ctx context.Context, old, now string) (e *Entry, err error) {
+	err = s.use(ctx, func(v *visit) error {
+		for _, i := range slices.Backward(s.items()) {
+			if i.Old == old && i.New == now {
+				keys, err := v.whole(i)
+				e = &Entry{*i.Change, keys}
+				return err
+			}
+		}
+		return fmt.Errorf("%w: no change that is kept led from %.12s to %.12s", ErrUnknown, old, now)
+	})
+	return e, err
 }
 
 // Get returns the last change that led to a digest, with its content. The beginning of a digest is
@@ -110,7 +159,7 @@ func (s *Store) Get(ctx context.Context, digest string) (e *Entry, err error) {
 			return fmt.Errorf("%w: no change that is kept has led to the rules of %s, only away from them",
 				ErrUnknown, digest)
 		}
-		keys, err := v.content(all[at])
+		keys, err := v.whole(all[at])
 		e = &Entry{*all[at].Change, keys}
 		return err
 	})
@@ -223,7 +272,7 @@ func (s *Store) Way(ctx context.Context, from, to string, do func(KeyChange)) er
 
 // walk passes the changes of a step.
 func (v *visit) walk(s step, do func(KeyChange)) error {
-	keys, err := v.content(s.item)
+	keys, err := v.whole(s.item)
 	if err == nil && s.Missing != "" {
 		err = whyNoWay([]step{s})
 	}

@@ -116,7 +116,7 @@ func TestAServerThatDiesAtAnyStepLeavesAHistoryThatIsWhole(t *testing.T) {
 			s.End()
 			m.set(func() { m.isDying = false })
 			after := start(t, m, 2)
-			all, err := after.List(t.Context(), nil)
+			all, err := after.List(t.Context(), Query{Most: 1000})
 			if err != nil || len(all) != 2 {
 				t.Fatalf("after %d steps: %v, %v", steps, all, err)
 			}
@@ -204,7 +204,9 @@ func TestRubbishInTheStorageIsLeftOut(t *testing.T) {
 		if _, err := s.Get(t.Context(), digest("b")); err == nil {
 			t.Error("a damaged content is read")
 		}
-		all, err := s.List(t.Context(), func(string) bool { return true })
+		all, err := s.List(t.Context(), Query{
+			IsAsked: func(string) bool { return true }, Keys: 9, Most: 9,
+		})
 		if err != nil || len(all) != 1 {
 			t.Errorf("of the key: %v, %v", all, err)
 		}
@@ -327,15 +329,60 @@ func TestAKeysChangesAreListed(t *testing.T) {
 		s := start(t, newMemory(), 100)
 		s.edit("bob", "a", "b")
 		c := changeOf("b", "c")
+		c.Added, c.Removed, c.Changed = 1, 1, 0
 		s.Record(c, slices.Values([]KeyChange{{"other", nil, text("b")}, {"docs", text("b"), nil}}))
 		synctest.Wait()
-		all, err := s.List(t.Context(), func(key string) bool { return key == "other" })
+		all, err := s.List(t.Context(), Query{
+			IsAsked: func(key string) bool { return key == "other" }, Keys: 9, Most: 9,
+		})
 		if err != nil || len(all) != 1 || len(all[0].Keys) != 1 || all[0].Keys[0].Kind() != resolver.ChangeAdded {
 			t.Errorf("got %v, %v", all, err)
 		}
 		e, err := s.Get(t.Context(), digest("c"))
 		if err != nil || len(e.Keys) != 2 || e.Keys[0].Key != "docs" || e.Keys[0].Kind() != resolver.ChangeRemoved {
 			t.Errorf("got %v, %v", e, err)
+		}
+	})
+}
+
+func TestChangesAreListedInSteps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, newMemory(), 100)
+		for old, now := range map[string]string{"a": "b", "b": "c", "c": "d", "d": "e"} {
+			s.edit("bob", old, now)
+		}
+		isDocs := func(key string) bool { return key == "docs" }
+		for _, q := range []Query{{Keys: 1}, {Keys: 1, IsAsked: isDocs}} {
+			var listed []string
+			for q.Most = 3; q.Skip < 6; q.Skip += 3 {
+				step, err := s.List(t.Context(), q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, e := range step {
+					listed = append(listed, e.Old[:1], e.Keys[0].Key)
+				}
+			}
+			all, err := s.List(t.Context(), Query{Most: 9})
+			if err != nil || len(all) != 4 || len(listed) != 8 || listed[6] != all[3].Old[:1] {
+				t.Errorf("%v has %v, want all of %v, %v", q, listed, all, err)
+			}
+		}
+	})
+}
+
+func TestAChangeIsFoundByTheRulesBeforeAndAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, newMemory(), 100)
+		s.edit("ann", "a", "b")
+		s.edit("bob", "b", "a")
+		s.edit("eve", "c", "b")
+		e, err := s.Between(t.Context(), digest("a"), digest("b"))
+		if err != nil || e.User != "ann" || len(e.Keys) != 1 {
+			t.Errorf("got %v, %v", e, err)
+		}
+		if _, err := s.Between(t.Context(), digest("a"), digest("c")); !errors.Is(err, ErrUnknown) {
+			t.Errorf("a change that never was gives %v", err)
 		}
 	})
 }
@@ -362,7 +409,7 @@ func TestAHangingStorageHoldsNobodyForLong(t *testing.T) {
 		s.edit("bob", "a", "b")
 		ctx, end := context.WithTimeout(t.Context(), time.Second)
 		defer end()
-		if _, err := s.List(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := s.List(ctx, Query{}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}
 		begun := time.Now()
@@ -402,7 +449,7 @@ func FuzzEntry(f *testing.F) {
 			}
 			b = e.content
 		}
-		keys, _ := parseContent(b)
+		keys, _ := parseContent(b, Query{Keys: 9})
 		for _, k := range keys {
 			k.Kind()
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -19,14 +20,47 @@ import (
 // History returns the changes of what served, newest first, without their content. With a key, they
 // are those of this key, each with its rule before and after.
 func (rs *Ruleset) History(ctx context.Context, key string) ([]history.Entry, error) {
-	var isAsked func(string) bool
+	q := history.Query{Most: math.MaxInt}
 	if key != "" {
-		fold := rs.Options.FoldCase
-		canonical := resolver.CanonicalKey(key, fold)
-		isAsked = func(k string) bool { return resolver.CanonicalKey(k, fold) == canonical }
+		q.Keys = math.MaxInt
 	}
-	all, err := rs.shared.totals.history.List(ctx, isAsked)
+	return rs.Changes(ctx, key, q)
+}
+
+// Changes returns the changes of what served that are asked for, newest first. With a key, they are
+// those of this key.
+func (rs *Ruleset) Changes(
+	ctx context.Context, key string, q history.Query,
+) ([]history.Entry, error) {
+	if key != "" {
+		q.IsAsked = rs.isKey(key)
+	}
+	all, err := rs.shared.totals.history.List(ctx, q)
 	return all, refusedByHistory(err)
+}
+
+// isKey returns what accepts a key in all of its spellings.
+func (rs *Ruleset) isKey(key string) func(string) bool {
+	fold := rs.Options.FoldCase
+	canonical := resolver.CanonicalKey(key, fold)
+	return func(k string) bool { return resolver.CanonicalKey(k, fold) == canonical }
+}
+
+// ChangeBetween returns the last change that made the rules of one digest those of another, with
+// its content.
+func (rs *Ruleset) ChangeBetween(ctx context.Context, old, now string) (*history.Entry, error) {
+	entry, err := rs.shared.totals.history.Between(ctx, old, now)
+	return entry, refusedByHistory(err)
+}
+
+// RuleOf returns the rule that a change has for a key, nil for none.
+func RuleOf(key string, value json.RawMessage) (*resolver.Rule, error) {
+	text := history.Value(value)
+	if text == "" {
+		return nil, nil
+	}
+	rule, err := rulefile.ReadJSONValue(strings.NewReader(text), "", key)
+	return &rule, err
 }
 
 // ChangeTo returns the last change that led to the rules of a digest, with its content. The
@@ -89,11 +123,8 @@ func (rs *Ruleset) changesTo(ctx context.Context, digest, now string) (all []Cha
 			n, at[key] = len(all), len(all)
 			all, first = append(all, Change{Key: k.Key}), append(first, history.Value(k.Before))
 		}
-		all[n].Rule = nil
-		if after := history.Value(k.After); after != "" {
-			rule, err := rulefile.ReadJSONValue(strings.NewReader(after), "", k.Key)
-			all[n].Rule, wrong = &rule, errors.Join(wrong, err)
-		}
+		rule, err := RuleOf(k.Key, k.After)
+		all[n].Rule, wrong = rule, errors.Join(wrong, err)
 	})
 	n := -1
 	all = slices.DeleteFunc(all, func(c Change) bool {
