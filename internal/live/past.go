@@ -113,7 +113,8 @@ func refusedByHistory(err error) error {
 	case errors.Is(err, history.ErrAmbiguous), errors.Is(err, history.ErrTooShort):
 		return &Refusal{Invalid, err}
 	case errors.Is(err, history.ErrNoWay):
-		return &Refusal{NotEditable, err}
+		return refuse(NotEditable,
+			"%w; if a file has these rules, write: caddy shortlink apply FILE --replace", err)
 	}
 	return refuse(Unavailable, "the history in Caddy's storage cannot be read: %w", err)
 }
