@@ -51,6 +51,8 @@ func AddTo(parent *cobra.Command, configurations Configurations) {
 		removeCommand(configurations),
 		listCommand(configurations),
 		hitsCommand(),
+		historyCommand(),
+		restoreCommand(),
 		reloadCommand(),
 		statusCommand(),
 	} {

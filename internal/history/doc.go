@@ -8,15 +8,15 @@
 // These are the entries of a name, below shortlink/history/<name>/. A digest stands there with half
 // of its digits. A change that happens again has the next number:
 //
-//	<old digest>-<new digest>-1             a change that a server has found in its sources
-//	<old digest>-<new digest>-1-edit        the same, from the server that has made it
-//	<old digest>-<new digest>-1-forgotten   the same, without its content
-//	<old digest>-<new digest>-2             it was taken back, and happened again
+//	<old digest>-<new digest>-1a   a change that a server has found in its sources
+//	<old digest>-<new digest>-1b   the same, from the server that has made it
+//	<old digest>-<new digest>-1c   the same, without its content, because it was forgotten
+//	<old digest>-<new digest>-2a   it was taken back, and happened again
 //
 // An entry is a line of JSON and the content:
 //
 //	shortlink history 1 {"time":...,"old_digest":...,"digest":...,...}
-//	<compressed: a line of JSON for each key>
+//	<compressed: the changes of all keys, as JSON>
 //
 // So servers that share a storage write a change under one name, without a lock. Of several forms
 // of an entry the last in this order counts, and the others are deleted. An entry never changes, so

@@ -2,51 +2,76 @@ package history
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
 )
 
-// stored is a change as it is stored: the package comment shows the form.
-type stored struct {
+// id names an entry in the storage.
+type id struct {
+	old, new string // halves of digests
+	n        int    // the first, the second... time that the change has happened
+	form     form
+}
+
+// form is how an entry came about. Of the entries of one change, that with the last form counts.
+type form byte
+
+const (
+	found     form = 'a' // by a server in its sources
+	edited    form = 'b' // by the server that has made the change
+	forgotten form = 'c'
+)
+
+// String returns the last part of the entry's name.
+func (i id) String() string { return fmt.Sprintf("%s-%s-%d%c", i.old, i.new, i.n, i.form) }
+
+// parseID reads the last part of a name.
+func parseID(name string) (i id, ok bool) {
+	parts := strings.Split(name, "-")
+	if len(parts) != 3 || len(parts[2]) < 2 {
+		return i, false
+	}
+	last := len(parts[2]) - 1
+	n, err := strconv.Atoi(parts[2][:last])
+	i = id{parts[0], parts[1], n, form(parts[2][last])}
+	return i, err == nil && i.form >= found && i.form <= forgotten && i.String() == name
+}
+
+// half returns the digits of a digest that stand in names.
+func half(digest string) string { return digest[:min(len(digest), 32)] }
+
+// head is the first line of an entry, behind magic.
+type head struct {
 	Change
-	Order   int    `json:"order"`
-	content []byte // compressed
+	Order int `json:"order"`
 }
 
 const magic = "shortlink history 1 "
 
-// bytes returns the text of the entry.
-func (e *stored) bytes() ([]byte, error) {
-	head, err := json.Marshal(e)
-	return slices.Concat([]byte(magic), head, []byte("\n"), e.content), err
+// makeEntry returns the text of an entry.
+func makeEntry(h head, content []byte) ([]byte, error) {
+	line, err := json.Marshal(h)
+	return slices.Concat([]byte(magic), line, []byte("\n"), content), err
 }
 
-// parseStored reads an entry, but not its content.
-func parseStored(b []byte) (e stored, err error) {
-	head, content, _ := bytes.Cut(b, []byte("\n"))
-	text, is := bytes.CutPrefix(head, []byte(magic))
+// parseEntry reads an entry, but not its content.
+func parseEntry(b []byte) (h head, content []byte, err error) {
+	line, content, _ := bytes.Cut(b, []byte("\n"))
+	text, is := bytes.CutPrefix(line, []byte(magic))
 	if !is {
-		return e, fmt.Errorf("it begins with %.40q, not with %q", b, magic)
+		return h, nil, fmt.Errorf("it begins with %.40q, not with %q", b, magic)
 	}
-	if err := json.Unmarshal(text, &e); err != nil {
-		return e, err
+	if err = json.Unmarshal(text, &h); err == nil && (h.Old == "" || h.New == "" || h.Order < 1) {
+		err = errors.New("its digests or its order are missing")
 	}
-	e.content = content
-	switch {
-	case e.Old == "" || e.New == "" || e.Time.IsZero():
-		return e, errors.New("it has no digests, or no time")
-	case e.Missing == "" && len(content) == 0:
-		return e, errors.New("its content is missing")
-	}
-	return e, nil
+	return h, content, err
 }
 
 const (
@@ -66,43 +91,32 @@ func makeContent(keys iter.Seq[KeyChange]) (content []byte, missing string) {
 		}
 	}
 	slices.SortFunc(all, func(a, b KeyChange) int { return strings.Compare(a.Key, b.Key) })
-	var text bytes.Buffer
-	lines := json.NewEncoder(&text)
-	lines.SetEscapeHTML(false)
-	for _, k := range all {
-		if err := lines.Encode(k); err != nil {
-			return nil, cmp.Or(err.Error(), TooLarge)
-		}
+	text, err := json.Marshal(all)
+	if err != nil {
+		return nil, err.Error()
 	}
 	writer, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1),
 		zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithLowerEncoderMem(true))
 	if err != nil {
 		return nil, err.Error()
 	}
-	if content = writer.EncodeAll(text.Bytes(), nil); len(content) > mostContent {
+	if content = writer.EncodeAll(text, nil); len(content) > mostContent {
 		return nil, TooLarge
 	}
 	return content, ""
 }
 
-// parseContent reads the first keys of a content that a query asks for.
-func parseContent(content []byte, q Query) (keys []KeyChange, err error) {
-	reader, err := zstd.NewReader(bytes.NewReader(content), zstd.WithDecoderConcurrency(1),
+// parseContent reads a content.
+func parseContent(content []byte) (keys []KeyChange, err error) {
+	reader, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1),
 		zstd.WithDecoderMaxMemory(3*mostText))
 	if err != nil {
 		return nil, err
 	}
 	defer reader.Close()
-	for lines := json.NewDecoder(reader); len(keys) < q.Keys; {
-		var k KeyChange
-		if err := lines.Decode(&k); err == io.EOF {
-			break
-		} else if err != nil {
-			return nil, err
-		}
-		if q.IsAsked == nil || q.IsAsked(k.Key) {
-			keys = append(keys, k)
-		}
+	text, err := reader.DecodeAll(content, nil)
+	if err == nil {
+		err = json.Unmarshal(text, &keys)
 	}
-	return keys, nil
+	return keys, err
 }

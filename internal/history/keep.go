@@ -14,76 +14,85 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/storage"
 )
 
-// Pauses before changes are stored again that could not be.
-const firstRetry, longestRetry = time.Second, time.Minute
+const (
+	// firstRetry and longestRetry are pauses before changes are stored again that could not be.
+	firstRetry, longestRetry = time.Second, time.Minute
+	// useTime is how long a use of the storage may take.
+	useTime = time.Minute
+	// sameChange is how far apart two servers may say that a change has happened. Their clocks differ.
+	sameChange = 24 * time.Hour
+)
 
 // keep stores changes until ctx ends.
 func (s *Store) keep(ctx context.Context) {
-	for wait := firstRetry; ; wait = min(2*wait, longestRetry) {
-		err := s.save()
-		s.note(err)
+	for wait := firstRetry; ctx.Err() == nil; wait = min(2*wait, longestRetry) {
 		again := time.After(wait)
-		if err == nil {
+		if s.save() {
 			again, wait = nil, firstRetry
 		}
 		select {
 		case <-ctx.Done():
-			s.saveLast()
-			return
 		case <-s.wake:
 		case <-again:
 		}
 	}
-}
-
-// saveLast stores the last changes.
-func (s *Store) saveLast() {
-	if err := s.save(); err != nil && s.firstPending() != nil {
+	if s.save(); s.firstPending() != nil {
 		s.place.Load().Logger.Error("changes of the rules are missing in the history, because they "+
-			"could not be stored before the end", zap.String("name", s.name), zap.Error(err))
+			"could not be stored before the end", zap.String("name", s.name))
 	}
 }
 
-// End stores the last changes, and stops. It returns at most [storage.LastSave] after the end of the
-// last configuration.
-func (s *Store) End() {
-	if s.stop != nil {
-		s.stop()
-		s.ended.Wait()
+// save stores the pending changes. It reports whether it succeeded, and logs if that is news.
+func (s *Store) save() bool {
+	s.mu.Lock()
+	isOff := s.most == 0
+	s.mu.Unlock()
+	if isOff {
+		return true
 	}
-}
-
-// note notes whether changes can be stored, and logs it once if that is another answer than before.
-func (s *Store) note(err error) {
+	place := s.place.Load()
+	err := s.use(place.Context, func(v *visit) error {
+		for e := s.firstPending(); e != nil; e = s.firstPending() {
+			if err := v.store(e); err != nil {
+				return err
+			}
+		}
+		return v.tidy()
+	})
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	name := zap.String("name", s.name)
-	logger := s.place.Load().Logger
+	before := s.outage
 	switch {
-	case err == nil && s.outage != nil:
-		logger.Info("the history is stored again", name, zap.Time("failing_since", s.outage.Since))
+	case err == nil && before != nil:
+		place.Logger.Info("the history is stored again", zap.String("name", s.name),
+			zap.Time("failing_since", before.Since))
 		s.outage = nil
-	case err != nil && s.outage == nil:
-		logger.Error("the history of the rules cannot be stored; trying again", name, zap.Error(err))
-		s.outage = &Outage{Since: time.Now()}
+	case err != nil && before == nil:
+		place.Logger.Error("the history of the rules cannot be stored; trying again",
+			zap.String("name", s.name), zap.Error(err))
+		s.outage = &Outage{time.Now(), err.Error()}
 	}
-	if err != nil {
-		s.outage.Error = err.Error()
-	}
+	return err == nil
 }
 
-// Outage says since when changes cannot be stored; nil if they can.
-func (s *Store) Outage() *Outage {
+// firstPending returns the oldest change that is to be stored, nil for none.
+func (s *Store) firstPending() *entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.outage == nil {
+	if s.most == 0 || len(s.pending) == 0 {
 		return nil
 	}
-	outage := *s.outage
-	return &outage
+	return s.pending[0]
 }
 
-// use calls do with what is stored, for one caller at a time.
+// visit is a use of the storage.
+type visit struct {
+	*Store
+	ctx context.Context
+	*storage.Place
+}
+
+// use reads what is new in the storage, and calls do, for one caller at a time.
 func (s *Store) use(ctx context.Context, do func(*visit) error) error {
 	place := s.place.Load()
 	if place == nil {
@@ -104,207 +113,125 @@ func (s *Store) use(ctx context.Context, do func(*visit) error) error {
 	return do(v)
 }
 
-// visit is a use of the storage.
-type visit struct {
-	*Store
-	ctx context.Context
-	at  *storage.Place
-}
+// nameOf returns the full name of an entry.
+func (v *visit) nameOf(i id) string { return path.Join("shortlink/history", v.name, i.String()) }
 
-// prefix begins the names of all entries.
-func (s *Store) prefix() string { return path.Join("shortlink/history", s.name) }
-
-// read reads the entries that this server does not know yet.
+// read reads the entries that this server does not know yet, and drops those that are gone.
 func (v *visit) read() error {
-	names, err := v.at.Storage.List(v.ctx, v.prefix(), false)
+	names, err := v.Storage.List(v.ctx, path.Dir(v.nameOf(id{})), false)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	there := map[id]bool{}
-	for _, name := range names {
-		if i, ok := parseID(path.Base(name)); ok {
-			there[i] = true
-			if err := v.load(i); err != nil {
-				return err
-			}
-		}
-	}
 	v.mu.Lock()
-	defer v.mu.Unlock()
-	for i := range v.kept {
-		if !there[i] {
-			delete(v.kept, i)
-		}
-	}
-	v.isRead = true
-	return nil
-}
-
-// load reads an entry, unless it is known.
-func (v *visit) load(i id) error {
-	v.mu.Lock()
-	isKnown := v.kept[i] != nil
+	before := v.kept
 	v.mu.Unlock()
-	if isKnown {
-		return nil
-	}
-	b, err := v.at.Storage.Load(v.ctx, v.nameOf(i))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // another server has just deleted it
-	}
-	if err != nil {
-		return err
-	}
-	e, err := parseStored(b)
-	if err != nil {
-		v.at.Logger.Warn("an entry of the history cannot be read, and is left out",
-			zap.String("entry", v.nameOf(i)), zap.Error(err))
-		e = stored{} // which is deleted before all others
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.kept[i] = &kept{Change: e.Change, id: i, order: e.Order, size: len(b), isKnown: !v.isRead}
-	return nil
-}
-
-func (v *visit) nameOf(i id) string { return path.Join(v.prefix(), i.String()) }
-
-// save stores the pending changes.
-func (s *Store) save() error {
-	if !s.isOn() {
-		return nil
-	}
-	return s.use(s.place.Load().Context, func(v *visit) error {
-		for p := s.firstPending(); p != nil; p = s.firstPending() {
-			if err := v.store(p); err != nil {
-				return err
-			}
+	now := map[id]*entry{}
+	for _, name := range names {
+		i, ok := parseID(path.Base(name))
+		if !ok {
+			continue
 		}
-		return v.tidy()
-	})
-}
-
-func (s *Store) isOn() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.most > 0
-}
-
-// firstPending returns the oldest change that is to be stored, nil for none.
-func (s *Store) firstPending() *pending {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.pending) == 0 {
-		return nil
-	}
-	return s.pending[0]
-}
-
-// store stores a change, unless another server has already done so.
-func (v *visit) store(p *pending) error {
-	e := v.stored(p)
-	if i, isNew := v.idOf(&e); isNew {
-		if err := v.put(i, e); err != nil {
+		if now[i] = before[i]; now[i] == nil {
+			now[i], err = v.load(i)
+		}
+		if errors.Is(err, fs.ErrNotExist) { // another server has just deleted it
+			delete(now, i)
+		} else if err != nil {
 			return err
 		}
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.pending = slices.DeleteFunc(v.Store.pending, func(other *pending) bool { return other == p })
+	v.kept, v.isRead = now, true
+	return nil
+}
+
+// load reads an entry. One that cannot be read has no order.
+func (v *visit) load(i id) (*entry, error) {
+	b, err := v.Storage.Load(v.ctx, v.nameOf(i))
+	if err != nil {
+		return nil, err
+	}
+	h, _, err := parseEntry(b)
+	if err != nil {
+		v.Logger.Warn("an entry of the history cannot be read, and is left out",
+			zap.String("entry", v.nameOf(i)), zap.Error(err))
+		h = head{}
+	}
+	return &entry{head: h, id: i, size: len(b), isKnown: !v.isRead}, nil
+}
+
+// store stores a pending change, unless another server has done so.
+func (v *visit) store(e *entry) error {
+	content, missing := v.contentOf(e)()
+	v.mu.Lock()
+	h := e.head
+	h.Missing = missing
+	i, isNew := v.place(&h)
+	v.mu.Unlock()
+	if isNew {
+		if err := v.put(i, h, content); err != nil {
+			return err
+		}
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.pending = slices.DeleteFunc(v.pending, func(other *entry) bool { return other == e })
 	return nil
 }
 
 // put stores an entry.
-func (v *visit) put(i id, e stored) error {
-	b, err := e.bytes()
+func (v *visit) put(i id, h head, content []byte) error {
+	b, err := makeEntry(h, content)
 	if err == nil {
-		err = v.at.Storage.Store(v.ctx, v.nameOf(i), b)
+		err = v.Storage.Store(v.ctx, v.nameOf(i), b)
 	}
 	if err != nil {
 		return err
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.kept[i] = &kept{Change: e.Change, id: i, order: e.Order, size: len(b), isKnown: true}
+	v.kept[i] = &entry{head: h, id: i, size: len(b), isKnown: true}
 	return nil
 }
 
-// sameChange is how far apart two servers may say that a change has happened. Their clocks differ.
-const sameChange = 24 * time.Hour
-
-// idOf returns what to call a change, and sets its order. It is not new if other servers have made
-// it, perhaps in several steps, and have stored it.
-func (v *visit) idOf(e *stored) (i id, isNew bool) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	i, e.Order = id{old: half(e.Old), new: half(e.New), n: 1}, 1
+// place returns what to call a change, and sets its order. The change is not new if other servers
+// have made it, perhaps in several steps, and have stored it. mu must be held.
+func (v *visit) place(h *head) (i id, isNew bool) {
+	i, h.Order = id{half(h.Old), half(h.New), 1, found}, 1
 	switch {
-	case e.Missing == Forgotten:
+	case h.Missing == Forgotten:
 		i.form = forgotten
-	case e.IsEdit():
+	case h.IsEdit():
 		i.form = edited
 	}
-	for other, k := range v.kept {
-		e.Order = max(e.Order, k.order+1)
+	for other, e := range v.kept {
+		h.Order = max(h.Order, e.Order+1)
 		if other.old == i.old && other.new == i.new {
 			i.n = max(i.n, other.n+1)
 		}
 	}
-	others := v.byOthers(e)
-	for _, o := range others {
-		o.isKnown = true
+	byOthers := slices.DeleteFunc(v.inOrder(), func(e *entry) bool {
+		return e.isKnown || e.Time.Sub(h.Time).Abs() > sameChange
+	})
+	steps := findWay(byOthers, h.Old, h.New, false)
+	for _, step := range steps {
+		step.isKnown = true
 	}
-	switch len(others) {
+	switch len(steps) {
 	case 0:
 		return i, true
 	case 1:
-		i.n = others[0].n
-		return i, i.form > others[0].form
+		i.n = steps[0].n
+		return i, i.form > steps[0].form
 	}
 	return i, i.form != found
-}
-
-// byOthers returns changes of other servers that together are a change.
-func (v *visit) byOthers(e *stored) (steps []*kept) {
-	var unknown []item
-	for _, k := range v.inOrder() {
-		if apart := k.Time.Sub(e.Time).Abs(); !k.isKnown && apart < sameChange {
-			unknown = append(unknown, item{Change: &k.Change, kept: k})
-		}
-	}
-	for _, step := range findWay(unknown, e.Old, e.New, false) {
-		steps = append(steps, step.kept)
-	}
-	return steps
-}
-
-// inOrder returns the entries that count, oldest first. mu must be held.
-func (s *Store) inOrder() (all []*kept) {
-	for _, k := range s.kept {
-		if k.order > 0 && !s.isOutdone(k.id) {
-			all = append(all, k)
-		}
-	}
-	slices.SortFunc(all, func(a, b *kept) int {
-		return cmp.Or(cmp.Compare(a.order, b.order), a.Time.Compare(b.Time), cmp.Compare(a.new, b.new))
-	})
-	return all
-}
-
-// isOutdone reports whether there is another form of an entry that counts. mu must be held.
-func (s *Store) isOutdone(i id) bool {
-	for i.form++; i.form <= forgotten; i.form++ {
-		if k := s.kept[i]; k != nil && k.order > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // tidy deletes entries that do not count, and the oldest where there are too many.
 func (v *visit) tidy() error {
 	for _, i := range v.surplus() {
-		if err := v.at.Storage.Delete(v.ctx, v.nameOf(i)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := v.Storage.Delete(v.ctx, v.nameOf(i)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		v.mu.Lock()
@@ -318,25 +245,20 @@ func (v *visit) tidy() error {
 func (v *visit) surplus() (all []id) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for i := range v.kept {
-		if v.isOutdone(i) {
-			all = append(all, i)
+	counting := v.inOrder()
+	size, isFull := 0, false
+	most := cmp.Or(v.most, MostKept) // what was kept before it was turned off stays
+	for n, e := range slices.Backward(counting) {
+		size += e.size
+		if isFull = len(counting)-n > most || size > mostStored; isFull {
+			counting = counting[n+1:]
+			break
 		}
 	}
-	if v.most == 0 {
-		return all
-	}
-	left := v.most
-	for i, k := range v.kept { // those that cannot be read
-		if k.order == 0 && len(v.kept) > v.most {
+	for i, e := range v.kept {
+		mayStay := e.Order == 0 && !isFull // a newer version may have written it
+		if !mayStay && !slices.Contains(counting, e) {
 			all = append(all, i)
-		}
-	}
-	size := 0
-	for _, k := range slices.Backward(v.inOrder()) {
-		left--
-		if size += k.size; left < 0 || size > mostStored {
-			all = append(all, k.id)
 		}
 	}
 	return all

@@ -1,10 +1,10 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -14,184 +14,178 @@ import (
 // Errors of those who ask for a digest.
 var (
 	ErrUnknown   = errors.New("the history does not know it")
-	ErrAmbiguous = errors.New("several digests begin so")
-	ErrTooShort  = fmt.Errorf("write at least its first %d digits", shortestDigest)
+	ErrAmbiguous = errors.New("write more digits")
 	ErrNoWay     = errors.New("the history does not lead there")
 )
 
-// shortestDigest is how many digits of a digest are enough to name it.
-const shortestDigest = 8
-
-// item is a change that is stored or pending.
-type item struct {
-	*Change
-	kept    *kept // nil for one that is pending
-	pending *pending
+// inOrder returns the kept entries that count, oldest first. mu must be held.
+func (s *Store) inOrder() (all []*entry) {
+	for _, e := range s.kept {
+		later := func(f form) bool { return s.kept[id{e.old, e.new, e.n, f}] != nil }
+		isOutdone := e.form < edited && later(edited) || e.form < forgotten && later(forgotten)
+		if e.Order > 0 && !isOutdone {
+			all = append(all, e)
+		}
+	}
+	slices.SortFunc(all, func(a, b *entry) int {
+		return cmp.Or(cmp.Compare(a.Order, b.Order), a.Time.Compare(b.Time), cmp.Compare(a.New, b.New))
+	})
+	return all
 }
 
-// items returns all changes, oldest first.
-func (s *Store) items() (all []item) {
+// entries returns all entries, oldest first.
+func (s *Store) entries() (all []*entry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, k := range s.inOrder() {
-		c := k.Change
-		all = append(all, item{Change: &c, kept: k})
-	}
-	for _, p := range s.pending {
-		c := p.Change
-		all = append(all, item{Change: &c, pending: p})
+	for _, e := range append(s.inOrder(), s.pending...) {
+		copied := *e // as pending ones may change
+		all = append(all, &copied)
 	}
 	return all
 }
 
-// Query says which changes are asked for, and what of them.
+// read returns the change of an entry with its content.
+func (v *visit) entry(e *entry) (*Entry, error) {
+	content, missing := []byte(nil), e.Missing
+	var err error
+	if e.content != nil {
+		content, missing = e.content()
+	} else if missing == "" {
+		var b []byte
+		if b, err = v.Storage.Load(v.ctx, v.nameOf(e.id)); err == nil {
+			_, content, err = parseEntry(b)
+		}
+	}
+	full := &Entry{Change: e.Change}
+	if full.Missing = missing; missing == "" && err == nil {
+		full.Keys, err = parseContent(content)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the change from %.12s to %.12s: %w", e.Old, e.New, err)
+	}
+	return full, nil
+}
+
+// Query says which changes are listed.
 type Query struct {
-	// IsAsked, if not nil, accepts keys: only changes of these are asked for, with these alone.
-	// Changes without content have none.
+	// IsAsked, if not nil, accepts keys: only changes of these are listed, and of their keys only
+	// these. Changes without content are left out then.
 	IsAsked func(key string) bool
-	// Keys is how many keys a change has at most.
+	// Keys is how many keys a change has at most that is listed with its keys, if all are.
 	Keys int
-	// Skip is how many changes are left out at the beginning; Most is how many there are at most.
+	// Skip is how many changes are left out at the beginning; Most is how many are listed at most.
 	Skip, Most int
 }
 
-// mayHave reports whether a change may have a key that is asked for.
-func (q *Query) mayHave(c *Change) bool {
-	if q.IsAsked == nil || len(c.First) < c.Added+c.Removed+c.Changed {
-		return true
+// wants reports whether the content of a change is asked for.
+func (q *Query) wants(c *Change) bool {
+	n := c.Added + c.Removed + c.Changed
+	if q.IsAsked == nil {
+		return n <= q.Keys
 	}
-	return slices.ContainsFunc(c.First, func(k FirstKey) bool { return q.IsAsked(k.Key) })
+	return n > len(c.First) ||
+		slices.ContainsFunc(c.First, func(k FirstKey) bool { return q.IsAsked(k.Key) })
 }
 
-// whole returns what a change has changed; none if that is missing.
-func (v *visit) whole(of item) ([]KeyChange, error) { return v.content(of, Query{Keys: math.MaxInt}) }
-
-// content returns what a change has changed as far as it is asked for; none if that is missing.
-func (v *visit) content(of item, q Query) ([]KeyChange, error) {
-	if of.pending != nil {
-		e := v.stored(of.pending)
-		if of.Missing = e.Missing; of.Missing != "" {
-			return nil, nil
-		}
-		return parseContent(e.content, q)
-	}
-	if of.Missing != "" {
-		return nil, nil
-	}
-	name := v.nameOf(of.kept.id)
-	b, err := v.at.Storage.Load(v.ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	e, err := parseStored(b)
-	if err != nil {
-		return nil, fmt.Errorf("entry %s: %w", name, err)
-	}
-	keys, err := parseContent(e.content, q)
-	if err != nil {
-		return nil, fmt.Errorf("entry %s: %w", name, err)
-	}
-	return keys, nil
-}
-
-// List returns the changes that are asked for, newest first.
+// List returns changes, newest first.
 func (s *Store) List(ctx context.Context, q Query) (all []Entry, err error) {
 	err = s.use(ctx, func(v *visit) error {
-		items := s.items()
-		slices.Reverse(items)
-		if q.IsAsked == nil {
-			items, q.Skip = items[min(q.Skip, len(items)):], 0
-		}
-		for _, i := range items {
-			if len(all)-q.Skip >= q.Most {
+		for _, e := range slices.Backward(s.entries()) {
+			if len(all) == q.Most {
 				break
 			}
-			if e, ok := v.entry(i, q); ok {
-				all = append(all, e)
+			full := v.listed(e, &q)
+			switch {
+			case q.IsAsked != nil && len(full.Keys) == 0:
+			case q.Skip > 0:
+				q.Skip--
+			default:
+				all = append(all, *full)
 			}
 		}
-		all = all[min(q.Skip, len(all)):]
 		return nil
 	})
 	return all, err
 }
 
-// entry returns a change with the keys that are asked for, if it is.
-func (v *visit) entry(i item, q Query) (Entry, bool) {
-	if q.Keys == 0 || !q.mayHave(i.Change) {
-		return Entry{Change: *i.Change}, q.IsAsked == nil
+// listed returns the change of an entry with the keys that are asked for.
+func (v *visit) listed(e *entry, q *Query) *Entry {
+	if q.IsAsked == nil && q.Skip > 0 || !q.wants(&e.Change) {
+		return &Entry{Change: e.Change}
 	}
-	keys, err := v.content(i, q)
+	full, err := v.entry(e)
 	if err != nil {
-		v.at.Logger.Warn("the keys of a change are left out", zap.Error(err))
+		v.Logger.Warn("the keys of a change are left out", zap.Error(err))
+		return &Entry{Change: e.Change}
 	}
-	return Entry{*i.Change, keys}, q.IsAsked == nil || len(keys) > 0
+	if q.IsAsked != nil {
+		full.Keys = slices.Clip(slices.DeleteFunc(full.Keys, func(k KeyChange) bool {
+			return !q.IsAsked(k.Key)
+		}))
+	}
+	return full
 }
 
 // Between returns the last change that made the rules of one digest those of another, with its
 // content.
-func (s *Store) Between(ctx context.Context, old, now string) (e *Entry, err error) {
+func (s *Store) Between(ctx context.Context, old, now string) (full *Entry, err error) {
 	err = s.use(ctx, func(v *visit) error {
-		for _, i := range slices.Backward(s.items()) {
-			if i.Old == old && i.New == now {
-				keys, err := v.whole(i)
-				e = &Entry{*i.Change, keys}
+		for _, e := range slices.Backward(s.entries()) {
+			if e.Old == old && e.New == now {
+				full, err = v.entry(e)
 				return err
 			}
 		}
-		return fmt.Errorf("%w: no change that is kept led from %.12s to %.12s", ErrUnknown, old, now)
+		return fmt.Errorf("%w: of what is kept, no change has led from %.12s to %.12s", ErrUnknown, old,
+			now)
 	})
-	return e, err
+	return full, err
 }
 
 // Get returns the last change that led to a digest, with its content. The beginning of a digest is
 // enough.
-func (s *Store) Get(ctx context.Context, digest string) (e *Entry, err error) {
+func (s *Store) Get(ctx context.Context, digest string) (full *Entry, err error) {
 	err = s.use(ctx, func(v *visit) error {
-		digest, err := s.complete(digest)
-		if err != nil {
-			return err
+		all, err := s.to(digest)
+		if err == nil {
+			full, err = v.entry(all[len(all)-1])
 		}
-		all := s.items()
-		slices.Reverse(all)
-		at := slices.IndexFunc(all, func(i item) bool { return i.New == digest })
-		if at < 0 {
-			return fmt.Errorf("%w: no change that is kept has led to the rules of %s, only away from them",
-				ErrUnknown, digest)
-		}
-		keys, err := v.whole(all[at])
-		e = &Entry{*all[at].Change, keys}
 		return err
 	})
-	return e, err
+	return full, err
 }
 
-// Complete returns the digest that begins so.
-func (s *Store) Complete(ctx context.Context, beginning string) (digest string, err error) {
-	err = s.use(ctx, func(*visit) (err error) {
-		digest, err = s.complete(beginning)
-		return err
-	})
-	return digest, err
+// to returns the changes that led to a digest.
+func (s *Store) to(digest string) (all []*entry, err error) {
+	digest, err = s.complete(digest)
+	all = slices.DeleteFunc(s.entries(), func(e *entry) bool { return e.New != digest })
+	if err == nil && len(all) == 0 {
+		err = fmt.Errorf("%w: of what is kept, no change has led to %s", ErrUnknown, digest)
+	}
+	return all, err
 }
 
+// shortestDigest is how many digits of a digest are enough to name it.
+const shortestDigest = 8
+
+// complete returns the digest that begins so.
 func (s *Store) complete(beginning string) (digest string, err error) {
-	if len(beginning) < shortestDigest {
-		return "", ErrTooShort
-	}
-	for _, i := range s.items() {
-		for _, d := range [...]string{i.Old, i.New} {
-			if !strings.HasPrefix(d, beginning) || d == digest {
-				continue
+	found := map[string]bool{}
+	for _, e := range s.entries() {
+		for _, d := range [...]string{e.Old, e.New} {
+			if strings.HasPrefix(d, beginning) {
+				digest, found[d] = d, true
 			}
-			if digest != "" {
-				return "", fmt.Errorf("%w: %s, %s", ErrAmbiguous, digest, d)
-			}
-			digest = d
 		}
 	}
-	if digest == "" {
-		return "", fmt.Errorf("%w: no change that is kept has led to %s, or away from it",
+	switch {
+	case len(beginning) < shortestDigest:
+		return "", fmt.Errorf("%w of the digest than %q, at least %d", ErrAmbiguous, beginning,
+			shortestDigest)
+	case len(found) > 1:
+		return "", fmt.Errorf("%w: %d digests begin with %s", ErrAmbiguous, len(found), beginning)
+	case len(found) == 0:
+		return "", fmt.Errorf("%w: of what is kept, no change has led to %s, or away from it",
 			ErrUnknown, beginning)
 	}
 	return digest, nil
@@ -200,27 +194,25 @@ func (s *Store) complete(beginning string) (digest string, err error) {
 // Forget drops the contents of the changes that led to a digest, for all servers that share the
 // storage. Lines without them remain.
 func (s *Store) Forget(ctx context.Context, digest string) error {
-	e, err := s.Get(ctx, digest)
-	if e == nil {
-		return err
-	}
 	return s.use(ctx, func(v *visit) error {
-		for _, i := range s.items() {
-			if i.New != e.New {
+		all, err := s.to(digest)
+		if err != nil {
+			return err
+		}
+		s.mu.Lock()
+		for _, e := range s.pending {
+			if e.New == all[0].New {
+				e.drop(Forgotten)
+				e.First = nil
+			}
+		}
+		s.mu.Unlock()
+		for _, e := range all {
+			if e.content != nil {
 				continue
 			}
-			if i.pending != nil {
-				s.mu.Lock()
-				i.pending.drop(Forgotten)
-				i.pending.First = nil
-				s.mu.Unlock()
-				continue
-			}
-			without := stored{Change: *i.Change, Order: i.kept.order}
-			without.Missing, without.First = Forgotten, nil
-			id := i.kept.id
-			id.form = forgotten
-			if err := v.put(id, without); err != nil {
+			e.Missing, e.First, e.form = Forgotten, nil, forgotten
+			if err := v.put(e.id, e.head, nil); err != nil {
 				return err
 			}
 		}
@@ -238,11 +230,11 @@ type Recent struct {
 // the storage.
 func (s *Store) Recent() (all []Recent) {
 	known := map[string]bool{}
-	for _, i := range slices.Backward(s.items()) {
-		for _, k := range i.First {
+	for _, e := range slices.Backward(s.entries()) {
+		for _, k := range e.First {
 			if !known[k.Key] {
 				known[k.Key] = true
-				all = append(all, Recent{k, i.Change})
+				all = append(all, Recent{k, &e.Change})
 			}
 		}
 	}
@@ -250,16 +242,23 @@ func (s *Store) Recent() (all []Recent) {
 }
 
 // Way passes the changes of keys that lead from one digest to another, in their order, so that a
-// key may be passed several times.
-func (s *Store) Way(ctx context.Context, from, to string, do func(KeyChange)) error {
-	return s.use(ctx, func(v *visit) error {
-		all := s.items()
-		hasContent := func(i item) bool { return i.Missing == "" }
-		steps := findWay(slices.DeleteFunc(slices.Clone(all), func(i item) bool {
-			return !hasContent(i)
-		}), from, to, true)
+// key may be passed several times. The beginning of the digest to go to is enough; Way returns it in
+// full.
+func (s *Store) Way(ctx context.Context, from, to string, do func(KeyChange)) (digest string,
+	err error) {
+	err = s.use(ctx, func(v *visit) error {
+		if digest, err = s.complete(to); err != nil {
+			return err
+		}
+		all := s.entries()
+		whole := slices.DeleteFunc(slices.Clone(all), func(e *entry) bool { return e.Missing != "" })
+		steps := findWay(whole, from, digest, true)
 		if steps == nil {
-			return whyNoWay(findWay(all, from, to, true))
+			steps = findWay(all, from, digest, true) // whose first step without content says why
+		}
+		if steps == nil && from != digest {
+			return fmt.Errorf("%w: the rules have changed in between where no change was recorded, as at "+
+				"a start or with Caddy's configuration", ErrNoWay)
 		}
 		for _, step := range steps {
 			if err := v.walk(step, do); err != nil {
@@ -268,77 +267,64 @@ func (s *Store) Way(ctx context.Context, from, to string, do func(KeyChange)) er
 		}
 		return nil
 	})
+	return digest, err
 }
 
 // walk passes the changes of a step.
 func (v *visit) walk(s step, do func(KeyChange)) error {
-	keys, err := v.whole(s.item)
-	if err == nil && s.Missing != "" {
-		err = whyNoWay([]step{s})
+	full, err := v.entry(s.entry)
+	if err != nil {
+		return err
 	}
-	for _, k := range keys {
+	if full.Missing != "" {
+		return fmt.Errorf("%w: the change from %.12s to %.12s lies in between, and has no content: %s",
+			ErrNoWay, s.Old, s.New, full.Missing)
+	}
+	for _, k := range full.Keys {
 		if s.isBack {
 			k.Before, k.After = k.After, k.Before
 		}
 		do(k)
 	}
-	return err
-}
-
-// whyNoWay says why changes cannot be taken back; steps are those that would have to be.
-func whyNoWay(steps []step) error {
-	for _, s := range steps {
-		if s.Missing != "" {
-			return fmt.Errorf("%w: the change from %.12s to %.12s lies in between, and has no content: %s",
-				ErrNoWay, s.Old, s.New, s.Missing)
-		}
-	}
-	return fmt.Errorf("%w: the rules have changed in between where no change was recorded, as at a "+
-		"start or with Caddy's configuration", ErrNoWay)
+	return nil
 }
 
 // step is a change on a way.
 type step struct {
-	item
+	*entry
 	isBack bool // it is taken back
 }
 
 // findWay returns the shortest way from one digest to another, nil if there is none. Changes are
 // taken back only if they may be.
-func findWay(changes []item, from, to string, mayGoBack bool) []step {
-	if from == to {
-		return nil
-	}
-	type arrival struct {
-		step step
-		from string
-	}
-	arrivals := map[string]arrival{from: {}}
+func findWay(changes []*entry, from, to string, mayGoBack bool) (way []step) {
+	arrivals := map[string]step{from: {}}
 	for queue := []string{from}; len(queue) > 0; queue = queue[1:] {
-		at := queue[0]
-		arrive := func(where string, s step) {
-			if _, is := arrivals[where]; !is {
-				arrivals[where] = arrival{s, at}
-				queue = append(queue, where)
+		arrive := func(at string, s step) {
+			if _, is := arrivals[at]; !is {
+				arrivals[at], queue = s, append(queue, at)
 			}
 		}
-		for _, i := range slices.Backward(changes) {
+		for _, e := range changes {
 			switch {
-			case i.Old == at:
-				arrive(i.New, step{i, false})
-			case i.New == at && mayGoBack:
-				arrive(i.Old, step{i, true})
+			case e.Old == queue[0]:
+				arrive(e.New, step{e, false})
+			case e.New == queue[0] && mayGoBack:
+				arrive(e.Old, step{e, true})
 			}
 		}
 	}
-	var way []step
 	for at := to; at != from; {
-		a, is := arrivals[at]
-		if !is {
+		s := arrivals[at]
+		switch {
+		case s.entry == nil:
 			return nil
+		case s.isBack:
+			at = s.New
+		default:
+			at = s.Old
 		}
-		way = append(way, a.step)
-		at = a.from
+		way = append(way, s)
 	}
 	slices.Reverse(way)
 	return way

@@ -203,11 +203,11 @@ func (s *server) wants(lines ...string) {
 func (s *server) wantsWay(from, to string, values ...string) {
 	s.t.Helper()
 	var got []string
-	err := s.Way(s.t.Context(), digest(from), digest(to), func(k KeyChange) {
+	_, err := s.Way(s.t.Context(), digest(from), digest(to), func(k KeyChange) {
 		got = append(got, string(k.After))
 	})
 	if err != nil {
-		got = append(got, err.Error())
+		got = []string{err.Error()}
 	}
 	for i, value := range values {
 		if !strings.Contains(value, " ") {

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -29,25 +30,20 @@ type Store struct {
 
 	mu      sync.Mutex // guards the fields below
 	most    int        // how many changes are kept, 0 for no more
-	pending []*pending // those that are not stored yet, oldest first
-	kept    map[id]*kept
+	pending []*entry   // those that are not stored yet, oldest first
+	kept    map[id]*entry
 	isRead  bool // whether kept was read
 	outage  *Outage
 }
 
-// pending is a change that is not stored yet.
-type pending struct {
-	Change
-	// content returns the content, or why there is none; size is its size, once that is known.
+// entry is a change that is pending or kept.
+type entry struct {
+	head
+	id   // of one that is kept
+	size int
+	// content returns the content of one that is pending, or why there is none; nil for one that is
+	// kept.
 	content func() (content []byte, missing string)
-	size    int
-}
-
-// kept is a change that is stored.
-type kept struct {
-	Change
-	id
-	order, size int // 0 for one that cannot be read
 	// isKnown says that this server has seen the change happen, or has not run then. So if it
 	// happens again, that is another change.
 	isKnown bool
@@ -66,15 +62,13 @@ const (
 	mostStored, mostPending = 64 << 20, 16 << 20
 	// recentChanges is how many changes are remembered where none are kept.
 	recentChanges = 50
-	// useTime is how long a use of the storage may take.
-	useTime = time.Minute
 )
 
 // NewStore returns a store for the handlers of a name. [Store.KeepIn] tells it where to keep
 // changes, and how many.
 func NewStore(name string) *Store {
 	return &Store{
-		name: name, wake: make(chan struct{}, 1), using: make(chan struct{}, 1), kept: map[id]*kept{},
+		name: name, wake: make(chan struct{}, 1), using: make(chan struct{}, 1), kept: map[id]*entry{},
 	}
 }
 
@@ -92,39 +86,48 @@ func (s *Store) KeepIn(ctx context.Context, in certmagic.Storage, logger *zap.Lo
 	})
 }
 
-// Record adds a change, which is stored in the background. keys gives the rules that it changes, in
-// any order. It is called later, and not at all where the change is too large.
-func (s *Store) Record(c Change, keys iter.Seq[KeyChange]) {
-	p := &pending{Change: c, content: noContent}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.most == 0:
-		p.Missing = Unstored
-	case c.Added+c.Removed+c.Changed > mostKeys:
-		p.Missing = TooLarge
-	default:
-		p.content = sync.OnceValues(func() ([]byte, string) {
-			s.compressing.Lock()
-			defer s.compressing.Unlock()
-			return makeContent(keys)
-		})
-	}
-	s.pending = append(s.pending, p)
-	s.bound()
-	if s.most > 0 {
-		go s.compress(p) // now, so that rulesets are not held while the storage does not answer
+// End stores the last changes, and stops. It returns at most [storage.LastSave] after the end of the
+// last configuration.
+func (s *Store) End() {
+	if s.stop != nil {
+		s.stop()
+		s.ended.Wait()
 	}
 }
 
-func noContent() ([]byte, string) { return nil, "" }
-
-// compress makes the content of a change, and has it stored.
-func (s *Store) compress(p *pending) {
-	e := s.stored(p)
+// Record adds a change, which is stored in the background. keys gives the rules that it changes, in
+// any order. It is called later, and not at all where the change is too large.
+func (s *Store) Record(c Change, keys iter.Seq[KeyChange]) {
 	s.mu.Lock()
-	if p.Missing == "" {
-		p.Missing, p.size = e.Missing, len(e.content)
+	defer s.mu.Unlock()
+	e := &entry{head: head{Change: c}}
+	e.content = sync.OnceValues(func() ([]byte, string) {
+		s.compressing.Lock()
+		defer s.compressing.Unlock()
+		return makeContent(keys)
+	})
+	switch {
+	case s.most == 0:
+		e.drop(Unstored)
+	case c.Added+c.Removed+c.Changed > mostKeys:
+		e.drop(TooLarge)
+	}
+	s.pending = append(s.pending, e)
+	s.bound()
+	go s.compress(e) // now, so that rulesets are not held while the storage does not answer
+}
+
+// drop drops the content of a pending entry.
+func (e *entry) drop(why string) {
+	e.Missing, e.size, e.content = why, 0, func() ([]byte, string) { return nil, why }
+}
+
+// compress makes the content of a pending entry, and has it stored.
+func (s *Store) compress(e *entry) {
+	content, missing := s.contentOf(e)()
+	s.mu.Lock()
+	if e.Missing == "" {
+		e.Missing, e.size = missing, len(content)
 	}
 	s.bound()
 	s.mu.Unlock()
@@ -134,32 +137,28 @@ func (s *Store) compress(p *pending) {
 	}
 }
 
-// stored returns what is to be stored of a change.
-func (s *Store) stored(p *pending) (e stored) {
+// contentOf returns what makes the content of a pending entry.
+func (s *Store) contentOf(e *entry) func() (content []byte, missing string) {
 	s.mu.Lock()
-	c, content := p.Change, p.content
-	s.mu.Unlock()
-	e.Change = c
-	if c.Missing == "" {
-		e.content, e.Missing = content()
-	}
-	return e
+	defer s.mu.Unlock()
+	return e.content
 }
 
-// bound drops the oldest changes, or their contents, where the storage does not take them in time.
+// bound drops the oldest pending entries, or their contents, where the storage does not take them in
+// time. mu must be held.
 func (s *Store) bound() {
-	most := s.most
-	if most == 0 {
-		most = recentChanges
-	}
-	s.pending = s.pending[max(0, len(s.pending)-most):]
+	s.pending = s.pending[max(0, len(s.pending)-cmp.Or(s.most, recentChanges)):]
 	size := 0
-	for _, p := range slices.Backward(s.pending) {
-		if size += p.size; size > mostPending && p.Missing == "" {
-			p.drop(Unstored)
+	for _, e := range slices.Backward(s.pending) {
+		if size += e.size; size > mostPending && e.Missing == "" {
+			e.drop(Unstored)
 		}
 	}
 }
 
-// drop drops the content.
-func (p *pending) drop(why string) { p.Missing, p.content, p.size = why, noContent, 0 }
+// Outage says since when changes cannot be stored; nil if they can.
+func (s *Store) Outage() *Outage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.outage
+}

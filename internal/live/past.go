@@ -20,15 +20,11 @@ import (
 // History returns the changes of what served, newest first, without their content. With a key, they
 // are those of this key, each with its rule before and after.
 func (rs *Ruleset) History(ctx context.Context, key string) ([]history.Entry, error) {
-	q := history.Query{Most: math.MaxInt}
-	if key != "" {
-		q.Keys = math.MaxInt
-	}
-	return rs.Changes(ctx, key, q)
+	return rs.Changes(ctx, key, history.Query{Most: math.MaxInt})
 }
 
-// Changes returns the changes of what served that are asked for, newest first. With a key, they are
-// those of this key.
+// Changes returns changes of what served, newest first. With a key, they are those of this key, each
+// with its rule before and after.
 func (rs *Ruleset) Changes(
 	ctx context.Context, key string, q history.Query,
 ) ([]history.Entry, error) {
@@ -80,14 +76,8 @@ func (rs *Ruleset) Restore(ctx context.Context, digest string, by *Edit) error {
 	if err := rs.WhyNotWritable(); err != nil {
 		return whyNotRestored(err)
 	}
-	past, now := rs.shared.totals.history, rs.Serving().Digest
-	digest, err := past.Complete(ctx, digest)
-	if err != nil {
-		return refusedByHistory(err)
-	}
-	if digest == now {
-		return refuse(Invalid, "the rules are those of %s already", digest)
-	}
+	now := rs.Serving().Digest
+	var err error
 	if by.Changes, err = rs.changesTo(ctx, digest, now); err != nil {
 		return refusedByHistory(err)
 	}
@@ -111,12 +101,12 @@ func whyNotRestored(err error) error {
 		"shortlink history --digest shows each", err)}
 }
 
-// changesTo returns the changes that lead from the rules of one digest to those of another.
+// changesTo returns the changes that lead to the rules of a digest from those that have another one.
 func (rs *Ruleset) changesTo(ctx context.Context, digest, now string) (all []Change, err error) {
 	at := map[string]int{}
 	var first []string // the value of each key before its first change
 	var wrong error
-	err = rs.shared.totals.history.Way(ctx, now, digest, func(k history.KeyChange) {
+	digest, err = rs.shared.totals.history.Way(ctx, now, digest, func(k history.KeyChange) {
 		key := resolver.CanonicalKey(k.Key, rs.Options.FoldCase)
 		n, is := at[key]
 		if !is {
@@ -126,6 +116,9 @@ func (rs *Ruleset) changesTo(ctx context.Context, digest, now string) (all []Cha
 		rule, err := RuleOf(k.Key, k.After)
 		all[n].Rule, wrong = rule, errors.Join(wrong, err)
 	})
+	if digest == now {
+		return nil, refuse(Invalid, "the rules are those of %s already", digest)
+	}
 	n := -1
 	all = slices.DeleteFunc(all, func(c Change) bool {
 		n++
@@ -141,10 +134,11 @@ func refusedByHistory(err error) error {
 		return err
 	case errors.Is(err, history.ErrUnknown):
 		return &Refusal{NoRule, err}
-	case errors.Is(err, history.ErrAmbiguous), errors.Is(err, history.ErrTooShort):
+	case errors.Is(err, history.ErrAmbiguous):
 		return &Refusal{Invalid, err}
 	case errors.Is(err, history.ErrNoWay):
-		return &Refusal{NotEditable, err}
+		return refuse(NotEditable,
+			"%w; if a file has these rules, write: caddy shortlink apply FILE --replace", err)
 	}
 	return refuse(Unavailable, "the history in Caddy's storage cannot be read: %w", err)
 }
