@@ -38,7 +38,8 @@ func (r *request) conflict(written resolver.Rule, e *formEdit, now *resolver.Rul
 	v := conflictView{editForm: r.form(written), Key: e.key}
 	v.Was, v.Digest = live.RuleText(now), r.links.Serving().Digest // of theirs
 	v.Status, v.Title = http.StatusConflict, "The link has changed meanwhile"
-	v.Error = "The link " + e.key + " has changed since this form was opened. Nothing is saved."
+	v.Error = "The link " + e.key + " has changed since this form was opened" +
+		r.whoWasFaster(e.key) + ". Nothing is saved."
 	if e.isFrom && e.from == nil ||
 		cmp.Or(r.PostForm.Get(fieldWas), r.PostForm.Get(fieldDigest)) == "" {
 		v.Title = "The key is taken"

@@ -34,6 +34,8 @@ type editForm struct {
 	Rule rule `json:"rule"`
 	// IsNew says that the link does not exist yet.
 	IsNew bool `json:"new,omitempty"`
+	// Removed says when there was such a link last, if the fields are of that.
+	Removed *removal `json:"removed,omitempty"`
 	// IsChecked says that the user has just looked at what comes of it.
 	IsChecked bool `json:"-"`
 
@@ -49,11 +51,22 @@ type editForm struct {
 	facts
 }
 
-// newForm returns the form of a new link, filled in as the query says.
+// newForm returns the form of a new link, filled in as the query says, or with what a link was that
+// had its key.
 func (r *request) newForm() view {
 	query := r.URL.Query()
-	written, _ := ruleOfForm(query, keyIn(query)) // what is missing is still to be written
-	return r.form(written)
+	key := keyIn(query)
+	written, _ := ruleOfForm(query, key) // what is missing is still to be written
+	var removed *removal
+	if _, isTaken := servingRule(r.links.Serving().Ruleset, key); len(query) == 1 && !isTaken {
+		var was *resolver.Rule
+		if was, removed = r.removal(key); removed != nil {
+			written = *was
+		}
+	}
+	v := r.form(written)
+	v.Removed = removed
+	return v
 }
 
 // form returns the form with a rule in its fields, as the request has it.
@@ -281,9 +294,9 @@ func (r *request) lineToCommit(key, why string) view {
 type saved struct {
 	layout
 	Saved   bool   `json:"saved"`
-	Key     string `json:"key"`
+	Key     string `json:"key,omitempty"`
 	Digest  string `json:"digest"`
-	Done    string `json:"done"` // made, saved or removed
+	Done    string `json:"done"` // made, saved, renamed, removed or taken back
 	Removed *rule  `json:"removed,omitempty"`
 }
 

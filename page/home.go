@@ -69,7 +69,7 @@ func (r *request) home() view {
 	for _, c := range r.links.Changed(mostOnHome) {
 		if found, ok := servingRule(ruleset, c.Key); ok {
 			l := r.linkOf(found)
-			l.Time, l.What = c.Time, string(c.Kind)
+			l.addChange(r, c)
 			v.Changed = append(v.Changed, l)
 		}
 	}
@@ -144,6 +144,6 @@ func (v home) text(w io.Writer) {
 	}
 	fmt.Fprintln(w, "\nlast changed")
 	for _, c := range v.Changed {
-		fmt.Fprintf(w, "%s  %s %s\n", c.Time.UTC().Format(time.RFC3339), c.Key, c.To)
+		fmt.Fprintf(w, "%s  %s %s  %s\n", c.Time.UTC().Format(time.RFC3339), c.Key, c.To, c.Who)
 	}
 }

@@ -1,9 +1,11 @@
 package page
 
 import (
+	"math"
 	"strings"
 	"time"
 
+	"github.com/caddy-shortlink/shortlink/internal/history"
 	"github.com/caddy-shortlink/shortlink/internal/hits"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -19,9 +21,11 @@ type link struct {
 	Redirects uint64  `json:"redirects,omitempty"`
 	// Last is when it was last used; zero for never.
 	Last time.Time `json:"last,omitzero"`
-	// Time is, in the list of the last changes, when it was added or changed, as What says.
+	// Time is, in lists in the order of the last changes, when it was added or changed, as What says,
+	// and Who by whom.
 	Time time.Time `json:"time,omitzero"`
 	What string    `json:"what,omitempty"`
+	Who  string    `json:"who,omitempty"`
 	// DeadEnd says that the link leads to a path of the site that no link answers.
 	DeadEnd string `json:"dead_end,omitempty"`
 	// URL is that of the destination; "" for none, and where it needs values.
@@ -69,6 +73,44 @@ func (r *request) linkOf(found resolver.Rule) link {
 		}
 	}
 	return l
+}
+
+// addChange adds the last change of a link.
+func (l *link) addChange(r *request, c history.Recent) {
+	told := r.told(*c.Change)
+	l.Time, l.What, l.Who = c.Time, string(c.Kind), told.Who()
+}
+
+// addChanges adds the last changes of links, as far as they are known.
+func (r *request) addChanges(links []link) {
+	for i := range links {
+		n, _ := r.links.Serving().Ruleset.NumberOf(links[i].Key)
+		if c, ok := r.lastChanges()[n]; ok {
+			links[i].addChange(r, c)
+		}
+	}
+}
+
+// changedAt returns in which second a rule has changed last, by its number; 0 where that is not known.
+func (r *request) changedAt(number int) uint64 {
+	if c, ok := r.lastChanges()[number]; ok {
+		return uint64(max(0, c.Time.Unix()))
+	}
+	return 0
+}
+
+// lastChanges returns the last changes of rules by their numbers, looked up once.
+func (r *request) lastChanges() map[int]history.Recent {
+	if r.changed == nil {
+		r.changed = map[int]history.Recent{}
+		ruleset := r.links.Serving().Ruleset
+		for _, c := range r.links.Changed(math.MaxInt) {
+			if n, ok := ruleset.NumberOf(c.Key); ok {
+				r.changed[n] = c
+			}
+		}
+	}
+	return r.changed
 }
 
 // linkList is what the template of lists shows: links of a search or of all, in an order.

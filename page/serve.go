@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
+	"github.com/caddy-shortlink/shortlink/internal/history"
 	"github.com/caddy-shortlink/shortlink/internal/hits"
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -20,6 +21,8 @@ type request struct {
 
 	hasAsked bool       // for recent
 	recent   *hits.List // see recentHits
+
+	changed map[int]history.Recent // see lastChanges
 }
 
 // serve answers a request for what lies below the page's path.
@@ -71,6 +74,10 @@ func (r *request) get() view {
 		return r.tryPage()
 	case r.rest == "serving":
 		return r.servingPage()
+	case r.rest == "changes" && r.URL.Query().Has(fieldChange):
+		return r.changePage(r.URL.Query().Get(fieldChange))
+	case r.rest == "changes":
+		return r.changesPage()
 	case !isKey:
 		return notFound(r.layout(), "There is no such page.")
 	case r.URL.Query().Has("edit"):
@@ -90,13 +97,16 @@ func (r *request) post(h http.Header) view {
 			"The form was sent by a page of another site, and nothing has changed: "+err.Error()+".")
 	}
 	key, isKey := r.key()
-	if !isKey && r.rest != "new" {
+	if !isKey && r.rest != "new" && r.rest != "changes" {
 		h.Set("Allow", "GET, HEAD")
 		return failure(r.layout(), http.StatusMethodNotAllowed,
 			"Edits are sent to key/KEY, or to new with a field key.")
 	}
 	if err := r.readFields(); err != nil {
 		return failure(r.layout(), client.StatusOf(err), "Nothing has changed: "+err.Error()+".")
+	}
+	if r.rest == "changes" {
+		return r.takeBack()
 	}
 	action, typed := r.PostForm.Get(fieldAction), keyIn(r.PostForm)
 	switch {
@@ -113,13 +123,18 @@ func (r *request) post(h http.Header) view {
 		return r.lineToCommit(key, why)
 	}
 	if r.links.Shares {
-		return failure(r.layout(), http.StatusConflict, "Several handlers are called "+
-			r.links.PublicName()+"; give each a name.")
+		return r.notUnique()
 	}
 	if isKey && r.PostForm.Get(fieldAction) == actionRename {
 		return r.rename(key)
 	}
 	return r.edit(key)
+}
+
+// notUnique returns the view of an edit that is refused because several handlers share the name.
+func (r *request) notUnique() view {
+	return failure(r.layout(), http.StatusConflict, "Several handlers are called "+
+		r.links.PublicName()+"; give each a name.")
 }
 
 // whyNoEdits says why a user may not edit.
