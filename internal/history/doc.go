@@ -16,7 +16,7 @@
 // An entry is a line of JSON and the content:
 //
 //	shortlink history 1 {"time":...,"old_digest":...,"digest":...,...}
-//	<compressed: the changes of all keys, as JSON>
+//	<the changes of all keys, as JSON, compressed with zstd unless they are few>
 //
 // So servers that share a storage write a change under one name, without a lock. Of several forms
 // of an entry the last in this order counts, and the others are deleted. An entry never changes, so

@@ -80,6 +80,9 @@ const (
 	mostKeys, mostText, mostContent = 100_000, 32 << 20, 8 << 20
 )
 
+// worthwhile is the length from which a content is compressed.
+const worthwhile = 4 << 10
+
 // makeContent returns the content of a change, or why there is none.
 func makeContent(keys iter.Seq[KeyChange]) (content []byte, missing string) {
 	var all []KeyChange
@@ -92,8 +95,11 @@ func makeContent(keys iter.Seq[KeyChange]) (content []byte, missing string) {
 	}
 	slices.SortFunc(all, func(a, b KeyChange) int { return strings.Compare(a.Key, b.Key) })
 	text, err := json.Marshal(all)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err.Error()
+	case len(text) < worthwhile:
+		return text, ""
 	}
 	writer, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1),
 		zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithLowerEncoderMem(true))
@@ -108,6 +114,9 @@ func makeContent(keys iter.Seq[KeyChange]) (content []byte, missing string) {
 
 // parseContent reads a content.
 func parseContent(content []byte) (keys []KeyChange, err error) {
+	if bytes.HasPrefix(content, []byte("[")) {
+		return keys, json.Unmarshal(content, &keys)
+	}
 	reader, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1),
 		zstd.WithDecoderMaxMemory(3*mostText))
 	if err != nil {

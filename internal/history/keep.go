@@ -246,18 +246,19 @@ func (v *visit) surplus() (all []id) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	counting := v.inOrder()
-	size, isFull := 0, false
-	most := cmp.Or(v.most, MostKept) // what was kept before it was turned off stays
-	for n, e := range slices.Backward(counting) {
-		size += e.size
-		if isFull = len(counting)-n > most || size > mostStored; isFull {
-			counting = counting[n+1:]
-			break
-		}
+	most, size, left := cmp.Or(v.most, MostKept), 0, len(counting)
+	for ; left > 0 && len(counting)-left < most && size <= mostStored; left-- {
+		size += counting[left-1].size
+	}
+	if size > mostStored {
+		left++ // the last one is too much
+	}
+	for _, e := range counting[:left] {
+		all = append(all, e.id)
 	}
 	for i, e := range v.kept {
-		mayStay := e.Order == 0 && !isFull // a newer version may have written it
-		if !mayStay && !slices.Contains(counting, e) {
+		// a newer version may have written what cannot be read, so it stays while there is room
+		if v.isOutdone(e) || e.Order == 0 && left > 0 {
 			all = append(all, i)
 		}
 	}

@@ -21,9 +21,7 @@ var (
 // inOrder returns the kept entries that count, oldest first. mu must be held.
 func (s *Store) inOrder() (all []*entry) {
 	for _, e := range s.kept {
-		later := func(f form) bool { return s.kept[id{e.old, e.new, e.n, f}] != nil }
-		isOutdone := e.form < edited && later(edited) || e.form < forgotten && later(forgotten)
-		if e.Order > 0 && !isOutdone {
+		if e.Order > 0 && !s.isOutdone(e) {
 			all = append(all, e)
 		}
 	}
@@ -31,6 +29,12 @@ func (s *Store) inOrder() (all []*entry) {
 		return cmp.Or(cmp.Compare(a.Order, b.Order), a.Time.Compare(b.Time), cmp.Compare(a.New, b.New))
 	})
 	return all
+}
+
+// isOutdone reports whether another form of an entry counts. mu must be held.
+func (s *Store) isOutdone(e *entry) bool {
+	later := func(f form) bool { return e.form < f && s.kept[id{e.old, e.new, e.n, f}] != nil }
+	return later(edited) || later(forgotten)
 }
 
 // entries returns all entries, oldest first.

@@ -432,11 +432,36 @@ func (h *hanging) Store(context.Context, string, []byte) error {
 	return nil
 }
 
+// manyKeys is a content that is worth to be compressed.
+func manyKeys(yield func(KeyChange) bool) {
+	for i := range 1000 {
+		if !yield(KeyChange{Key: fmt.Sprint("k", 1999-i), After: text(fmt.Sprint(i))}) {
+			return
+		}
+	}
+}
+
+func TestALargeContentIsCompressed(t *testing.T) {
+	content, missing := makeContent(manyKeys)
+	if len(content) > 20_000 || missing != "" {
+		t.Errorf("%d bytes, %s", len(content), missing)
+	}
+	keys, err := parseContent(content)
+	if err != nil || len(keys) != 1000 || keys[0].Key != "k1000" {
+		t.Errorf("%d keys, %v", len(keys), err)
+	}
+	if keys, err := parseContent(content[:len(content)-1]); err == nil {
+		t.Errorf("without its last byte it has %d keys", len(keys))
+	}
+}
+
 func FuzzEntry(f *testing.F) {
-	content, _ := makeContent(oneKey("a", "b"))
+	content, _ := makeContent(manyKeys)
 	h := head{Change{Time: time.Now(), Old: digest("a"), New: digest("b")}, 1}
 	b, _ := makeEntry(h, content)
 	f.Add(b)
+	f.Add(content)
+	content, _ = makeContent(oneKey("a", "b"))
 	f.Add(content)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if h, content, err := parseEntry(b); err == nil {

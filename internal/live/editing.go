@@ -267,7 +267,7 @@ func (e *editing) inPlaceOf(k *keyEdit) error {
 	case found == -1:
 		return refuse(NotEditable, "the rule for the key %q is an inline rule, which cannot be "+
 			"edited; change Caddy's configuration", k.Key)
-	case found >= 0 && (found < e.at || removes && k.stands[e.at+1] == nil):
+	case found >= 0 && (found < e.at || (removes || e.InPlace) && k.stands[e.at+1] == nil):
 		return refuse(NotEditable,
 			"the rule for the key %q stands in source %[2]s, and edits go into %[3]s; change it in %[2]s",
 			k.Key, e.rs.Sources[found], e.rs.Sources[e.at])

@@ -81,6 +81,7 @@ func (rs *Ruleset) Restore(ctx context.Context, digest string, by *Edit) error {
 	if by.Changes, err = rs.changesTo(ctx, digest, now); err != nil {
 		return refusedByHistory(err)
 	}
+	by.InPlace = true
 	by.IfRules = func(serving string) error {
 		if serving != now {
 			return errors.New("the rules have just changed; try again")
