@@ -147,6 +147,9 @@ func ruleText(key string, value []byte) string {
 // ID identifies the change in URLs and forms.
 func (c change) ID() string { return c.Old + "-" + c.New }
 
+// Who is who has made it, as far as that is told.
+func (c change) Who() string { return c.Change.Who() }
+
 // Total is how many keys it has changed, and Unnamed how many of these are not listed.
 func (c change) Total() int   { return c.Added + c.Removed + c.Changed }
 func (c change) Unnamed() int { return max(0, c.Total()-len(c.Lines)) }

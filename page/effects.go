@@ -139,7 +139,7 @@ func (r *request) deleteForm(key string) view {
 		return failure(r.layout(), http.StatusForbidden, why)
 	}
 	e := &formEdit{key: key, from: &found, isFrom: true}
-	effects, err := r.preview(live.Change{Key: key, If: e.check})
+	effects, err := r.preview(&live.Edit{Changes: []live.Change{{Key: key, If: e.check}}})
 	if err != nil {
 		return failure(r.layout(), client.StatusOf(err),
 			"The link cannot be deleted here: "+err.Error()+".")
@@ -150,13 +150,13 @@ func (r *request) deleteForm(key string) view {
 	return v
 }
 
-// preview returns what changes would do. It is empty if a page of another site asks: those must
+// preview returns what an edit would do. It is empty if a page of another site asks: those must
 // not make users wait.
-func (r *request) preview(changes ...live.Change) (*live.Effects, error) {
+func (r *request) preview(edit *live.Edit) (*live.Effects, error) {
 	post := *r.Request
 	post.Method = http.MethodPost
 	if r.page.csrf.Check(&post) != nil {
 		return new(live.Effects), nil
 	}
-	return r.links.Preview(r.Context(), &live.Edit{Changes: changes})
+	return r.links.Preview(r.Context(), edit)
 }

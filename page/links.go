@@ -86,27 +86,25 @@ func (r *request) addChanges(links []link) {
 	for i := range links {
 		n, _ := r.links.Serving().Ruleset.NumberOf(links[i].Key)
 		if c, ok := r.lastChanges()[n]; ok {
-			links[i].addChange(r, c)
+			links[i].addChange(r, c.Recent)
 		}
 	}
 }
 
-// changedAt returns in which second a rule has changed last, by its number; 0 where that is not known.
-func (r *request) changedAt(number int) uint64 {
-	if c, ok := r.lastChanges()[number]; ok {
-		return uint64(max(0, c.Time.Unix()))
-	}
-	return 0
+// lastChange is the last change of a rule. The later it was, the higher is its rank.
+type lastChange struct {
+	history.Recent
+	rank uint64
 }
 
 // lastChanges returns the last changes of rules by their numbers, looked up once.
-func (r *request) lastChanges() map[int]history.Recent {
+func (r *request) lastChanges() map[int]lastChange {
 	if r.changed == nil {
-		r.changed = map[int]history.Recent{}
-		ruleset := r.links.Serving().Ruleset
-		for _, c := range r.links.Changed(math.MaxInt) {
+		r.changed = map[int]lastChange{}
+		ruleset, all := r.links.Serving().Ruleset, r.links.Changed(math.MaxInt)
+		for i, c := range all {
 			if n, ok := ruleset.NumberOf(c.Key); ok {
-				r.changed[n] = c
+				r.changed[n] = lastChange{c, uint64(len(all) - i)}
 			}
 		}
 	}

@@ -158,7 +158,7 @@ func (v *search) addFound(r *request, query find.Query) {
 	v.Sort = byKey
 	switch sort := form.Get("sort"); {
 	case sort == byChange:
-		v.Sort, query.Rank = byChange, r.changedAt
+		v.Sort, query.Rank = byChange, func(n int) uint64 { return r.lastChanges()[n].rank }
 	case sort == byUses && recent != nil:
 		v.Sort, query.Rank = byUses, recent.Uses
 	case sort == byUses:

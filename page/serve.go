@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
-	"github.com/caddy-shortlink/shortlink/internal/history"
 	"github.com/caddy-shortlink/shortlink/internal/hits"
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -22,7 +21,7 @@ type request struct {
 	hasAsked bool       // for recent
 	recent   *hits.List // see recentHits
 
-	changed map[int]history.Recent // see lastChanges
+	changed map[int]lastChange // see lastChanges
 }
 
 // serve answers a request for what lies below the page's path.

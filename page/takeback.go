@@ -29,7 +29,7 @@ type changePage struct {
 
 // changePage returns the page of a change.
 func (r *request) changePage(id string) view {
-	entry, changes, err := r.reverse(id)
+	entry, edit, err := r.reverse(id)
 	if entry == nil {
 		return failure(r.layout(), client.StatusOf(err), "There is no such change: "+err.Error()+".")
 	}
@@ -38,15 +38,15 @@ func (r *request) changePage(id string) view {
 	}
 	var effects *live.Effects
 	if err == nil {
-		effects, err = r.preview(changes...)
+		effects, err = r.preview(edit)
 	}
 	v := r.changeView(entry, effects, err)
 	v.Status = http.StatusOK
 	return v
 }
 
-// reverse returns the change with an ID, nil for none, and the changes that take it back.
-func (r *request) reverse(id string) (entry *history.Entry, changes []live.Change, err error) {
+// reverse returns the change with an ID, nil for none, and the edit that takes it back.
+func (r *request) reverse(id string) (entry *history.Entry, edit *live.Edit, err error) {
 	old, now, _ := strings.Cut(id, "-")
 	if entry, err = r.links.ChangeBetween(r.Context(), old, now); err != nil {
 		return nil, nil, err
@@ -55,14 +55,15 @@ func (r *request) reverse(id string) (entry *history.Entry, changes []live.Chang
 		return entry, nil, client.Errorf(http.StatusConflict, "what it changed is not kept: %s",
 			entry.Missing)
 	}
+	edit = &live.Edit{Remote: r.RemoteAddr, User: r.user, InPlace: true}
 	for _, k := range entry.Keys {
 		before, inBefore := live.RuleOf(k.Key, k.Before)
 		after, inAfter := live.RuleOf(k.Key, k.After)
 		err = errors.Join(err, inBefore, inAfter)
-		changes = append(changes, live.Change{Key: k.Key, Rule: before,
+		edit.Changes = append(edit.Changes, live.Change{Key: k.Key, Rule: before,
 			If: func(now *resolver.Rule) error { return checkUnchanged(k.Key, after, now) }})
 	}
-	return entry, changes, err
+	return entry, edit, err
 }
 
 // checkUnchanged returns an error if a key's rule of now is not the one that a change has left.
@@ -104,15 +105,14 @@ func (r *request) takeBack() view {
 	if err != nil {
 		return failure(r.layout(), http.StatusBadRequest, err.Error()+".")
 	}
-	entry, changes, err := r.reverse(r.PostForm.Get(fieldChange))
+	entry, edit, err := r.reverse(r.PostForm.Get(fieldChange))
 	if entry == nil {
 		return failure(r.layout(), client.StatusOf(err), "Nothing has changed: "+err.Error()+".")
 	}
 	if err == nil {
-		_, err = r.links.Apply(r.Context(), &live.Edit{
-			Changes: changes, Remote: r.RemoteAddr, User: r.user, IfRules: conditions.OfRules(),
-			Confirm: func(f *live.Effects) error { return r.confirm(new(formEdit), f) },
-		})
+		edit.IfRules = conditions.OfRules()
+		edit.Confirm = func(f *live.Effects) error { return r.confirm(new(formEdit), f) }
+		_, err = r.links.Apply(r.Context(), edit)
 	}
 	if u, is := errors.AsType[unconfirmed](err); is {
 		return r.changeView(entry, u.Effects, nil)
