@@ -48,20 +48,20 @@ func (s *Store) entries() (all []*entry) {
 	return all
 }
 
-// read returns the change of an entry with its content.
-func (v *visit) entry(e *entry) (*Entry, error) {
-	content, missing := []byte(nil), e.Missing
-	var err error
-	if e.content != nil {
-		content, missing = e.content()
-	} else if missing == "" {
+// entry returns the change of an entry with its content.
+func (v *visit) entry(e *entry) (full *Entry, err error) {
+	full = &Entry{Change: e.Change}
+	content := e.content
+	switch {
+	case e.keys != nil: // it has come during this visit
+		content, full.Missing = makeContent(e.keys)
+	case e.n > 0 && e.Missing == "": // it is not pending
 		var b []byte
 		if b, err = v.Storage.Load(v.ctx, v.nameOf(e.id)); err == nil {
 			_, content, err = parseEntry(b)
 		}
 	}
-	full := &Entry{Change: e.Change}
-	if full.Missing = missing; missing == "" && err == nil {
+	if err == nil && full.Missing == "" {
 		full.Keys, err = parseContent(content)
 	}
 	if err != nil {
@@ -150,28 +150,23 @@ func (s *Store) complete(beginning string) (digest string, err error) {
 // storage. Lines without them remain.
 func (s *Store) Forget(ctx context.Context, digest string) error {
 	return s.use(ctx, func(v *visit) error {
-		all, err := s.to(digest)
-		if err != nil {
+		if err := v.storePending(); err != nil {
 			return err
 		}
-		s.mu.Lock()
-		for _, e := range s.pending {
-			if e.New == all[0].New {
-				e.drop(Forgotten)
-				e.First = nil
-			}
-		}
-		s.mu.Unlock()
+		all, err := s.to(digest)
 		for _, e := range all {
-			if e.content != nil {
-				continue
+			if e.n == 0 {
+				continue // it has come during this visit
 			}
 			e.Missing, e.First, e.form = Forgotten, nil, forgotten
-			if err := v.put(e.id, e.head, nil); err != nil {
+			if err = v.put(e.id, e.head, nil); err != nil {
 				return err
 			}
 		}
-		return v.tidy()
+		if err == nil {
+			err = v.tidy()
+		}
+		return err
 	})
 }
 
