@@ -4,25 +4,22 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
-
-	"go.uber.org/zap"
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
 	"github.com/caddy-shortlink/shortlink/internal/history"
 	"github.com/caddy-shortlink/shortlink/internal/live"
-	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
-	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
 const (
 	mostChanges  = 50  // on a page
 	changesOfKey = 5   // on the page of a key
-	mostLines    = 100 // of a change
+	mostKeys     = 100 // of a change in a list
 )
 
 // changesPage lists the changes of what served, newest first.
@@ -40,16 +37,11 @@ type changesPage struct {
 
 // change is a change as views show it.
 type change struct {
-	history.Entry
+	*history.Entry
 	// CanTakeBack says that the user may take it back, and its links are still as it has left them.
-	CanTakeBack bool      `json:"can_take_back"`
-	Lines       []keyLine `json:"-"`
-	Root        string    `json:"-"`
+	CanTakeBack bool   `json:"can_take_back"`
+	Root        string `json:"-"`
 }
-
-// keyLine says in words what a change has done to a key. A rule is "" if there was none, or if it is
-// not known.
-type keyLine struct{ Key, Before, After string }
 
 // changesPage returns the page of changes.
 func (r *request) changesPage() view {
@@ -58,19 +50,16 @@ func (r *request) changesPage() view {
 	if v.Title = "Changes"; v.Key != "" {
 		v.Title += " of " + v.Key
 	}
-	shown := 0
+	shown := uint(0)
 	_, _ = fmt.Sscan(query.Get("shown"), &shown)
-	shown = max(shown, 0)
-	all, hasMore, err := r.changes(v.Key, shown, mostChanges)
+	all, hasMore, err := r.changes(v.Key, int(shown), mostChanges)
 	if err != nil {
 		return failure(r.layout(), client.StatusOf(err), err.Error())
 	}
 	if v.Changes = all; hasMore {
-		older := url.Values{"shown": {fmt.Sprint(shown + len(all))}}
-		if v.Key != "" {
-			older.Set("key", v.Key)
-		}
-		v.NextPage = v.Root + "changes?" + older.Encode()
+		v.NextPage = v.Root + "changes?" + url.Values{
+			"key": {v.Key}, "shown": {fmt.Sprint(int(shown) + mostChanges)},
+		}.Encode()
 	}
 	v.IsTakenBack = len(all) > 0 && query.Get("done") == all[0].New &&
 		time.Since(all[0].Time) < time.Minute
@@ -79,32 +68,29 @@ func (r *request) changesPage() view {
 
 // changes returns changes behind the first ones, newest first, and whether there are more. With a
 // key, they are those of the key.
-func (r *request) changes(key string, skip, most int) (all []change, hasMore bool, err error) {
+func (r *request) changes(key string, skip, most int) (some []change, hasMore bool, err error) {
 	ctx, cancel := context.WithTimeout(r.Context(), hitsTime)
 	defer cancel()
-	q := history.Query{Keys: mostLines, Skip: skip, Most: most + 1}
-	entries, err := r.links.Changes(ctx, key, q)
-	for _, e := range entries[:min(len(entries), most)] {
-		all = append(all, r.changeOf(&e))
+	all, err := r.links.History(ctx, key)
+	all = all[min(skip, len(all)):]
+	hasMore = len(all) > most
+	all = all[:min(len(all), most)]
+	if key == "" && err == nil {
+		err = r.links.AddKeys(ctx, all, mostKeys)
 	}
-	return all, len(entries) > most, err
+	some = []change{}
+	for i := range all {
+		some = append(some, r.changeOf(&all[i]))
+	}
+	return some, hasMore, err
 }
 
-// changeOf returns a change as the user is shown it.
+// changeOf returns a change as the user is shown it. Who has edited is for those with a name alone,
+// and addresses for nobody if there is a name.
 func (r *request) changeOf(e *history.Entry) change {
-	c := change{Entry: *e, Root: r.layout().Root}
-	c.Change = r.told(e.Change)
-	c.CanTakeBack = e.Missing == "" && r.whyNotWritable() == "" &&
-		!slices.ContainsFunc(e.Keys, r.hasChangedSince)
-	for _, k := range e.Keys[:min(len(e.Keys), mostLines)] {
-		c.Lines = append(c.Lines, keyLine{k.Key, ruleText(k.Key, k.Before), ruleText(k.Key, k.After)})
-	}
-	if e.Keys == nil {
-		for _, first := range e.First {
-			c.Lines = append(c.Lines, keyLine{Key: first.Key})
-		}
-	}
-	return c
+	e.Change = r.told(e.Change)
+	return change{e, e.Missing == "" && r.whyNotWritable() == "" &&
+		!slices.ContainsFunc(e.Keys, r.hasChangedSince), r.layout().Root}
 }
 
 // hasChangedSince reports whether a key's rule is another one than a change has left.
@@ -116,8 +102,7 @@ func (r *request) hasChangedSince(k history.KeyChange) bool {
 	return text != history.Value(k.After)
 }
 
-// told returns a change as the user is told of it. Who has edited is for those with a name alone,
-// and addresses for nobody if there is a name.
+// told returns a change as the user is told of it.
 func (r *request) told(c history.Change) history.Change {
 	if c.Remote = hostOf(c.Remote); r.user == "" || c.User != "" {
 		c.Remote = ""
@@ -128,135 +113,70 @@ func (r *request) told(c history.Change) history.Change {
 	return c
 }
 
-// ruleText returns a rule of a change in words, "" for none.
-func ruleText(key string, value []byte) string {
-	rule, err := live.RuleOf(key, value)
-	switch {
-	case err != nil:
-		return history.Value(value)
-	case rule == nil:
-		return ""
-	}
-	words := append([]string{rule.Value}, rulefile.Words(*rule)...)
-	if rule.Note != "" {
-		words = append(words, "“"+rule.Note+"”")
-	}
-	return strings.Join(words, " ")
-}
-
 // ID identifies the change in URLs and forms.
 func (c change) ID() string { return c.Old + "-" + c.New }
 
-// Who is who has made it, as far as that is told.
-func (c change) Who() string { return c.Change.Who() }
+// Shown are the keys that are shown, and Unshown is how many others there are.
+func (c change) Shown() []history.KeyChange { return c.Keys[:min(len(c.Keys), mostKeys)] }
+func (c change) Unshown() int               { return c.Total() - len(c.Shown()) }
 
-// Total is how many keys it has changed, and Unnamed how many of these are not listed.
-func (c change) Total() int   { return c.Added + c.Removed + c.Changed }
-func (c change) Unnamed() int { return max(0, c.Total()-len(c.Lines)) }
-
-// Summary says how many links it has added, changed and removed.
-func (c change) Summary() string {
-	var counts []string
-	for _, kind := range []struct {
-		n    int
-		name string
-	}{{c.Added, "added"}, {c.Changed, "changed"}, {c.Removed, "removed"}} {
-		if kind.n > 0 {
-			counts = append(counts, number(uint64(kind.n))+" "+kind.name)
-		}
-	}
-	return strings.Join(counts, ", ")
-}
-
-func (c change) text(w io.Writer) {
-	fmt.Fprintf(w, "%s  %s  %s\n", c.Time.UTC().Format(time.RFC3339), c.Who(), c.Summary())
-	for _, line := range c.Lines {
-		fmt.Fprintf(w, "  %s:", line.Key)
-		if line.Before != "" {
-			fmt.Fprintf(w, " was %s", line.Before)
-		}
-		if line.After != "" {
-			fmt.Fprintf(w, " now %s", line.After)
-		}
-		fmt.Fprintln(w)
-	}
-}
+// Counts says how many links it has added, removed and changed.
+func (c change) Counts() string { return show.Counts(&c.Change) }
 
 func (changesPage) template() string { return "history" }
 
 func (v changesPage) text(w io.Writer) {
 	for _, c := range v.Changes {
-		c.text(w)
+		show.WriteEntry(w, c.Entry)
 	}
 	if v.NextPage != "" {
 		fmt.Fprintln(w, "There are more:", v.NextPage)
 	}
 }
 
-// by says who has made a change, to end a sentence with: " by ann"; "" if that is not told.
-func by(c history.Change) string {
-	switch {
-	case c.User != "":
-		return " by " + c.User
-	case c.Remote != "":
-		return " from " + c.Remote
-	case c.Source != "":
-		return " in " + c.Source
+// lastChange is the last change of a key, as the user is told of it.
+type lastChange struct {
+	Time time.Time           `json:"time,omitzero"`
+	What resolver.ChangeKind `json:"what,omitempty"`
+	Who  string              `json:"who,omitempty"`
+	By   string              `json:"-"`
+	rank uint64              // the later it was, the higher
+}
+
+func (r *request) lastChangeOf(change *history.Change, what resolver.ChangeKind) *lastChange {
+	c := r.told(*change)
+	return &lastChange{Time: c.Time, What: what, Who: c.Who(), By: c.By()}
+}
+
+// lastChanges returns the last changes of rules by their numbers, looked up once.
+func (r *request) lastChanges() map[int]lastChange {
+	if r.changed == nil {
+		r.changed = map[int]lastChange{}
+		ruleset, all := r.links.Serving().Ruleset, r.links.Changed(math.MaxInt)
+		for i, c := range all {
+			if n, ok := ruleset.NumberOf(c.Key); ok {
+				last := r.lastChangeOf(c.Change, c.Kind)
+				last.rank = uint64(len(all) - i)
+				r.changed[n] = *last
+			}
+		}
 	}
-	return ""
+	return r.changed
 }
 
-// ago says in words how long ago something was.
-func ago(passed time.Duration) string {
-	minutes := int(passed.Minutes())
-	switch {
-	case minutes < 1:
-		return "just now"
-	case minutes < 60:
-		return printable.Count(minutes, "minute") + " ago"
-	case minutes < 24*60:
-		return printable.Count(minutes/60, "hour") + " ago"
-	}
-	return printable.Count(minutes/60/24, "day") + " ago"
-}
-
-// whoWasFaster says who has changed a link last, and when: ": it was changed by ann 2 minutes ago";
-// "" if that is not known.
-func (r *request) whoWasFaster(key string) string {
-	c, ok := r.links.LastChange(key)
-	if !ok {
-		return ""
-	}
-	return fmt.Sprintf(": it was %s%s %s", c.Kind, by(r.told(*c.Change)), ago(time.Since(c.Time)))
-}
-
-// removal says when a link was removed, and by whom.
-type removal struct {
-	Time time.Time `json:"time"`
-	Who  string    `json:"who,omitempty"`
-	By   string    `json:"-"`
-}
-
-// removal returns what a key's rule was, if its removal is the key's last change.
-func (r *request) removal(key string) (was *resolver.Rule, removed *removal) {
+// removal returns the removal of a key's rule, if that is the key's last change, and what the rule
+// was.
+func (r *request) removal(key string) (*lastChange, *resolver.Rule) {
 	if key == "" {
 		return nil, nil
 	}
 	all, _, err := r.changes(key, 0, 1)
-	r.reportHistory(err)
+	r.report("changes", err)
 	if len(all) == 0 || all[0].Keys[0].Kind() != resolver.ChangeRemoved {
 		return nil, nil
 	}
-	k := all[0].Keys[0]
-	if was, err = live.RuleOf(k.Key, k.Before); err != nil {
-		return nil, nil
-	}
-	return was, &removal{all[0].Time, all[0].Who(), by(all[0].Change)}
-}
-
-// reportHistory logs that changes are missing on a page.
-func (r *request) reportHistory(err error) {
-	if err != nil {
-		r.page.logger.Warn("changes are left out of the links page", zap.Error(err))
-	}
+	removed := all[0].Keys[0]
+	was, err := live.RuleOf(removed.Key, removed.Before)
+	r.report("changes", err)
+	return r.lastChangeOf(&all[0].Change, removed.Kind()), was
 }

@@ -35,7 +35,7 @@ type editForm struct {
 	// IsNew says that the link does not exist yet.
 	IsNew bool `json:"new,omitempty"`
 	// Removed says when there was such a link last, if the fields are of that.
-	Removed *removal `json:"removed,omitempty"`
+	Removed *lastChange `json:"removed,omitempty"`
 	// IsChecked says that the user has just looked at what comes of it.
 	IsChecked bool `json:"-"`
 
@@ -57,14 +57,11 @@ func (r *request) newForm() view {
 	query := r.URL.Query()
 	key := keyIn(query)
 	written, _ := ruleOfForm(query, key) // what is missing is still to be written
-	var removed *removal
+	removed, was := (*lastChange)(nil), (*resolver.Rule)(nil)
 	if _, isTaken := servingRule(r.links.Serving().Ruleset, key); len(query) == 1 && !isTaken {
-		var was *resolver.Rule
-		if was, removed = r.removal(key); removed != nil {
-			written = *was
-		}
+		removed, was = r.removal(key)
 	}
-	v := r.form(written)
+	v := r.form(*cmp.Or(was, &written))
 	v.Removed = removed
 	return v
 }
@@ -319,10 +316,15 @@ func (saved) template() string { return "message" }
 
 // location returns where a browser goes next: to the page of the key, or to the start page.
 func (v saved) location() string {
-	if v.Done == "removed" {
+	switch v.Done {
+	case "taken back":
+		return v.Root + "changes?done=" + v.Digest
+	case "removed":
 		return v.Root + "?removed=" + url.QueryEscape(v.Removed.Key)
 	}
 	return v.Root + keyPathWith(v.Key, "done="+v.Done)
 }
 
-func (v saved) text(w io.Writer) { fmt.Fprintf(w, "%s %s, digest %s\n", v.Done, v.Key, v.Digest) }
+func (v saved) text(w io.Writer) {
+	fmt.Fprintf(w, "%s, digest %s\n", strings.TrimSpace(v.Done+" "+v.Key), v.Digest)
+}

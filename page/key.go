@@ -86,11 +86,11 @@ func (r *request) keyPage(key string) view {
 	v.addWhyNot(r, found)
 	var err error
 	v.Changes, v.MoreChanges, err = r.changes(found.Key, 0, changesOfKey)
-	r.reportHistory(err)
+	r.report("changes", err)
 	ctx, cancel := context.WithTimeout(r.Context(), hitsTime)
 	defer cancel()
 	days, count, err := r.links.DaysOf(ctx, found.Key)
-	r.report(err)
+	r.report("hits", err)
 	if v.Days = dayCounts(days); len(days) > 0 {
 		v.Chart = newChart("key", "Redirects per day", days)
 	}
@@ -170,7 +170,7 @@ func (r *request) firstLeads(target, key string, most int) (first []show.Lead, h
 func (r *request) noSuchKey(key string) view {
 	v := missing{layout: r.layout(), Key: key, Text: "There is no link with the key " + key + "."}
 	v.Status, v.Title = http.StatusNotFound, "No such link"
-	_, v.Removed = r.removal(key)
+	v.Removed, _ = r.removal(key)
 	v.addSuggestions(r.links, "/"+key, "")
 	return v
 }
@@ -216,7 +216,7 @@ func (v keyPage) text(w io.Writer) {
 		fmt.Fprintf(w, "%s leads there, too\n", lead.Path)
 	}
 	for _, c := range v.Changes {
-		c.text(w)
+		show.WriteEntry(w, c.Entry)
 	}
 	if v.WhyNotRemove != "" {
 		fmt.Fprintf(w, "not edited here: %s\nin %s: %s\n", v.WhyNotRemove, v.Place.In, v.Place.Text)

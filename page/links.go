@@ -1,11 +1,9 @@
 package page
 
 import (
-	"math"
 	"strings"
 	"time"
 
-	"github.com/caddy-shortlink/shortlink/internal/history"
 	"github.com/caddy-shortlink/shortlink/internal/hits"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -21,11 +19,8 @@ type link struct {
 	Redirects uint64  `json:"redirects,omitempty"`
 	// Last is when it was last used; zero for never.
 	Last time.Time `json:"last,omitzero"`
-	// Time is, in lists in the order of the last changes, when it was added or changed, as What says,
-	// and Who by whom.
-	Time time.Time `json:"time,omitzero"`
-	What string    `json:"what,omitempty"`
-	Who  string    `json:"who,omitempty"`
+	// lastChange is there in lists in the order of the last changes.
+	lastChange
 	// DeadEnd says that the link leads to a path of the site that no link answers.
 	DeadEnd string `json:"dead_end,omitempty"`
 	// URL is that of the destination; "" for none, and where it needs values.
@@ -37,7 +32,7 @@ func (r *request) recentHits() *hits.List {
 	if !r.hasAsked {
 		var err error
 		r.recent, err = r.links.RecentHits()
-		r.report(err)
+		r.report("hits", err)
 		r.hasAsked = true
 	}
 	return r.recent
@@ -73,42 +68,6 @@ func (r *request) linkOf(found resolver.Rule) link {
 		}
 	}
 	return l
-}
-
-// addChange adds the last change of a link.
-func (l *link) addChange(r *request, c history.Recent) {
-	told := r.told(*c.Change)
-	l.Time, l.What, l.Who = c.Time, string(c.Kind), told.Who()
-}
-
-// addChanges adds the last changes of links, as far as they are known.
-func (r *request) addChanges(links []link) {
-	for i := range links {
-		n, _ := r.links.Serving().Ruleset.NumberOf(links[i].Key)
-		if c, ok := r.lastChanges()[n]; ok {
-			links[i].addChange(r, c.Recent)
-		}
-	}
-}
-
-// lastChange is the last change of a rule. The later it was, the higher is its rank.
-type lastChange struct {
-	history.Recent
-	rank uint64
-}
-
-// lastChanges returns the last changes of rules by their numbers, looked up once.
-func (r *request) lastChanges() map[int]lastChange {
-	if r.changed == nil {
-		r.changed = map[int]lastChange{}
-		ruleset, all := r.links.Serving().Ruleset, r.links.Changed(math.MaxInt)
-		for i, c := range all {
-			if n, ok := ruleset.NumberOf(c.Key); ok {
-				r.changed[n] = lastChange{c, uint64(len(all) - i)}
-			}
-		}
-	}
-	return r.changed
 }
 
 // linkList is what the template of lists shows: links of a search or of all, in an order.

@@ -27,7 +27,7 @@ type missing struct {
 	// Suggestions are the links that were perhaps meant.
 	Suggestions []suggestion `json:"suggestions,omitempty"`
 	// Removed says when there was such a link last, if its removal is known.
-	Removed *removal `json:"removed,omitempty"`
+	Removed *lastChange `json:"removed,omitempty"`
 }
 
 // suggestion is a link that was perhaps meant.

@@ -172,7 +172,10 @@ func (v *search) addFound(r *request, query find.Query) {
 	found := r.links.Search(r.Context(), query)
 	v.Rules = append(v.Rules, r.linksOf(found.Rules...)...)
 	if v.Sort == byChange {
-		r.addChanges(v.Rules)
+		for i := range v.Rules {
+			n, _ := r.links.Serving().Ruleset.NumberOf(v.Rules[i].Key)
+			v.Rules[i].lastChange = r.lastChanges()[n]
+		}
 	}
 	v.AtLeast, v.Late, v.Total = found.AtLeast, found.Late, v.Total+shown+uint64(found.Total)
 	if found.More || found.Late {

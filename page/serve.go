@@ -104,9 +104,6 @@ func (r *request) post(h http.Header) view {
 	if err := r.readFields(); err != nil {
 		return failure(r.layout(), client.StatusOf(err), "Nothing has changed: "+err.Error()+".")
 	}
-	if r.rest == "changes" {
-		return r.takeBack()
-	}
 	action, typed := r.PostForm.Get(fieldAction), keyIn(r.PostForm)
 	switch {
 	case isKey && typed != "" && resolver.CanonicalKey(typed, true) !=
@@ -122,18 +119,16 @@ func (r *request) post(h http.Header) view {
 		return r.lineToCommit(key, why)
 	}
 	if r.links.Shares {
-		return r.notUnique()
+		return failure(r.layout(), http.StatusConflict, "Several handlers are called "+
+			r.links.PublicName()+"; give each a name.")
+	}
+	if r.rest == "changes" {
+		return r.takeBack()
 	}
 	if isKey && r.PostForm.Get(fieldAction) == actionRename {
 		return r.rename(key)
 	}
 	return r.edit(key)
-}
-
-// notUnique returns the view of an edit that is refused because several handlers share the name.
-func (r *request) notUnique() view {
-	return failure(r.layout(), http.StatusConflict, "Several handlers are called "+
-		r.links.PublicName()+"; give each a name.")
 }
 
 // whyNoEdits says why a user may not edit.

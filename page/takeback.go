@@ -1,20 +1,23 @@
 package page
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
-	"strings"
+	"slices"
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
 	"github.com/caddy-shortlink/shortlink/internal/history"
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// fieldChange is the field of a form that takes a change back: the change's ID.
+// fieldChange is the ID of the change to show, or to take back.
 const fieldChange = "change"
 
 // changePage shows a change, and what it would do to take it back.
@@ -24,14 +27,14 @@ type changePage struct {
 	Change change `json:"change"`
 	// WhyNot says why it cannot be taken back, or is empty.
 	WhyNot string `json:"why_not,omitempty"`
-	Rule   rule   `json:"-"` // none that its warnings need not name
+	Rule   rule   `json:"-"` // none, so that warnings name their keys
 }
 
 // changePage returns the page of a change.
 func (r *request) changePage(id string) view {
-	entry, edit, err := r.reverse(id)
-	if entry == nil {
-		return failure(r.layout(), client.StatusOf(err), "There is no such change: "+err.Error()+".")
+	c, edit, err := r.reverse(id)
+	if c == nil {
+		return failure(r.layout(), client.StatusOf(err), err.Error())
 	}
 	if why := r.whyNotWritable(); why != "" {
 		err = errors.New(why)
@@ -40,49 +43,45 @@ func (r *request) changePage(id string) view {
 	if err == nil {
 		effects, err = r.preview(edit)
 	}
-	v := r.changeView(entry, effects, err)
+	v := r.changeView(c, effects, err)
 	v.Status = http.StatusOK
 	return v
 }
 
 // reverse returns the change with an ID, nil for none, and the edit that takes it back.
-func (r *request) reverse(id string) (entry *history.Entry, edit *live.Edit, err error) {
-	old, now, _ := strings.Cut(id, "-")
-	if entry, err = r.links.ChangeBetween(r.Context(), old, now); err != nil {
-		return nil, nil, err
+func (r *request) reverse(id string) (*change, *live.Edit, error) {
+	all, err := r.links.History(r.Context(), "")
+	at := slices.IndexFunc(all, func(e history.Entry) bool { return change{Entry: &e}.ID() == id })
+	if at < 0 {
+		return nil, nil, cmp.Or(err, client.Errorf(http.StatusNotFound, "there is no change %q", id))
 	}
-	if entry.Missing != "" {
-		return entry, nil, client.Errorf(http.StatusConflict, "what it changed is not kept: %s",
-			entry.Missing)
+	err = r.links.AddKeys(r.Context(), all[at:at+1], math.MaxInt)
+	c := r.changeOf(&all[at])
+	if c.Missing != "" {
+		err = client.Errorf(http.StatusConflict, "its content is missing: %s", c.Missing)
 	}
-	edit = &live.Edit{Remote: r.RemoteAddr, User: r.user, InPlace: true}
-	for _, k := range entry.Keys {
+	edit := &live.Edit{Remote: r.RemoteAddr, User: r.user, InPlace: true}
+	for _, k := range c.Keys {
 		before, inBefore := live.RuleOf(k.Key, k.Before)
 		after, inAfter := live.RuleOf(k.Key, k.After)
 		err = errors.Join(err, inBefore, inAfter)
 		edit.Changes = append(edit.Changes, live.Change{Key: k.Key, Rule: before,
-			If: func(now *resolver.Rule) error { return checkUnchanged(k.Key, after, now) }})
+			If: func(now *resolver.Rule) error {
+				if sameContent(after, now) {
+					return nil
+				}
+				return client.Errorf(http.StatusConflict, "the link %s has changed since: its rule is %s now; "+
+					"edit the link, or take its later changes back first",
+					k.Key, cmp.Or(live.RuleText(now), "removed"))
+			}})
 	}
-	return entry, edit, err
-}
-
-// checkUnchanged returns an error if a key's rule of now is not the one that a change has left.
-func checkUnchanged(key string, left, now *resolver.Rule) error {
-	switch {
-	case sameContent(left, now):
-		return nil
-	case now == nil:
-		return client.Errorf(http.StatusConflict, "the link %s has been removed since; make it again as "+
-			"a new link", key)
-	}
-	return client.Errorf(http.StatusConflict, "the link %s has been changed since, and is %s now; edit "+
-		"that link, or take that change back first", key, live.RuleText(now))
+	return &c, edit, err
 }
 
 // changeView returns the page of a change with the effects of taking it back, or with why that is
 // not possible.
-func (r *request) changeView(entry *history.Entry, f *live.Effects, err error) changePage {
-	v := changePage{layout: r.layout(), Change: r.changeOf(entry)}
+func (r *request) changeView(c *change, f *live.Effects, err error) changePage {
+	v := changePage{layout: r.layout(), Change: *c}
 	if v.Title = "A change"; err != nil {
 		v.Status, v.WhyNot = client.StatusOf(err), printable.Shorten(err).Error()
 		return v
@@ -95,50 +94,37 @@ func (r *request) changeView(entry *history.Entry, f *live.Effects, err error) c
 
 // takeBack takes the change of a form back.
 func (r *request) takeBack() view {
-	if why := r.page.whyNoEdits(r.user); why != "" {
-		return failure(r.layout(), http.StatusForbidden, "Nothing has changed: "+why+".")
-	}
-	if r.links.Shares {
-		return r.notUnique()
-	}
 	conditions, err := client.PreconditionsOf(r.Request)
 	if err != nil {
 		return failure(r.layout(), http.StatusBadRequest, err.Error()+".")
 	}
-	entry, edit, err := r.reverse(r.PostForm.Get(fieldChange))
-	if entry == nil {
-		return failure(r.layout(), client.StatusOf(err), "Nothing has changed: "+err.Error()+".")
+	c, edit, err := r.reverse(r.PostForm.Get(fieldChange))
+	if c == nil {
+		return failure(r.layout(), client.StatusOf(err), err.Error())
 	}
+	edit.IfRules = conditions.OfRules()
+	edit.Confirm = func(f *live.Effects) error { return r.confirm(new(formEdit), f) }
 	if err == nil {
-		edit.IfRules = conditions.OfRules()
-		edit.Confirm = func(f *live.Effects) error { return r.confirm(new(formEdit), f) }
 		_, err = r.links.Apply(r.Context(), edit)
 	}
 	if u, is := errors.AsType[unconfirmed](err); is {
-		return r.changeView(entry, u.Effects, nil)
+		return r.changeView(c, u.Effects, nil)
 	}
 	if err != nil {
-		return r.changeView(entry, nil, err)
+		return r.changeView(c, nil, err)
 	}
-	return takenBack{saved{layout: r.layout(), Saved: true, Done: "taken back",
-		Digest: r.links.Serving().Digest}}
+	return saved{layout: r.layout(), Saved: true, Done: "taken back",
+		Digest: r.links.Serving().Digest}
 }
 
 func (changePage) template() string { return "change" }
 
 func (v changePage) text(w io.Writer) {
-	v.Change.text(w)
+	show.WriteEntry(w, v.Change.Entry)
 	if v.WhyNot != "" {
 		fmt.Fprintln(w, "It cannot be taken back here:", v.WhyNot)
 		return
 	}
 	v.shownEffects.text(w)
-	fmt.Fprintf(w, "To take it back, POST change=%s and confirm=%s to changes\n", v.Change.ID(), v.Confirm)
+	fmt.Fprintf(w, "To take it back, POST change=%s and confirm=%s\n", v.Change.ID(), v.Confirm)
 }
-
-// takenBack is the view after a change was taken back.
-type takenBack struct{ saved }
-
-func (v takenBack) location() string { return v.Root + "changes?done=" + v.Digest }
-
-func (v takenBack) text(w io.Writer) { fmt.Fprintf(w, "%s, digest %s\n", v.Done, v.Digest) }

@@ -17,6 +17,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/show"
 )
 
 // view is the content of an answer: as HTML by a template, as JSON by its exported fields with
@@ -55,6 +56,7 @@ var functions = template.FuncMap{
 	"machine": func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") },
 	"number":  number,
 	"count":   printable.Count,
+	"value":   show.ValueText,
 	"visible": printable.Text,
 	"lines":   visibleLines,
 	"short":   short,

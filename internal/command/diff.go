@@ -168,21 +168,13 @@ func writeChanges(w *bufio.Writer, changes []resolver.Change, c colours) {
 		fmt.Fprintln(w, "Nothing changes for clients.")
 		return
 	}
-	kindOf := func(change *resolver.Change) resolver.ChangeKind { return change.Kind }
-	writeByKind(w, changes, kindOf, writeChange, c)
-}
-
-// writeByKind writes changes kind by kind, each kind with a title.
-func writeByKind[T any](w *bufio.Writer, changes []T, kindOf func(*T) resolver.ChangeKind,
-	write func(io.Writer, *T), c colours,
-) {
 	for _, t := range changeTitles {
 		var lines strings.Builder
 		n := 0
-		for i := range changes {
-			if kindOf(&changes[i]) == t.kind {
+		for _, change := range changes {
+			if change.Kind == t.kind {
 				n++
-				write(&lines, &changes[i])
+				writeChange(&lines, change)
 			}
 		}
 		if n > 0 {
@@ -193,8 +185,8 @@ func writeByKind[T any](w *bufio.Writer, changes []T, kindOf func(*T) resolver.C
 }
 
 // writeChange writes what changes for a key.
-func writeChange(w io.Writer, c *resolver.Change) {
-	for _, line := range show.LinesOf(*c) {
+func writeChange(w io.Writer, c resolver.Change) {
+	for _, line := range show.LinesOf(c) {
 		fmt.Fprintf(w, "  %s%s: was %s, now %s\n", line.Requests, show.InBrackets(c.Rule.Position),
 			line.Before, line.After)
 	}

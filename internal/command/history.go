@@ -5,17 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-shortlink/shortlink/internal/admin"
 	"github.com/caddy-shortlink/shortlink/internal/history"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/show"
 )
 
 // asking is the command line of "caddy shortlink history".
@@ -62,122 +61,39 @@ func (a *asking) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	path := r.path("history")
-	switch {
-	case forgets:
+	if forgets {
 		response, err := r.do(http.MethodDelete, r.changePath(args[1]), nil, nil)
 		if err == nil {
 			response.Body.Close()
 		}
 		return err
-	case a.digest != "":
-		path = r.changePath(a.digest)
-	case len(args) == 1:
-		path += "?key=" + url.QueryEscape(args[0])
-	}
-	response, err := r.do(http.MethodGet, path, nil, nil)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if a.format == formatJSON {
-		_, err = io.Copy(cmd.OutOrStdout(), response.Body)
-		return err
-	}
-	if a.digest != "" {
-		var e history.Entry
-		if err := json.NewDecoder(response.Body).Decode(&e); err != nil {
-			return err
-		}
-		return writeEntry(cmd.OutOrStdout(), &e)
 	}
 	var all []history.Entry
-	if err := json.NewDecoder(response.Body).Decode(&all); err != nil {
-		return err
+	if a.digest != "" {
+		all = make([]history.Entry, 1)
+		err = r.get(r.changePath(a.digest), &all[0])
+	} else {
+		err = r.get(r.path("history")+"?key="+url.QueryEscape(strings.Join(args, "")), &all)
 	}
-	return writeHistory(cmd.OutOrStdout(), all)
+	switch {
+	case err != nil:
+		return err
+	case a.format == formatJSON:
+		return printable.NewJSONEncoder(cmd.OutOrStdout()).Encode(all)
+	}
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	if len(all) == 0 {
+		fmt.Fprintln(out, "No changes are kept.")
+	}
+	for _, e := range all {
+		show.WriteEntry(out, &e)
+	}
+	return out.Flush()
 }
 
 // changePath is the path of the change that led to a digest.
 func (r *remote) changePath(digest string, below ...string) string {
 	return r.path(append([]string{"history", url.PathEscape(digest)}, below...)...)
-}
-
-// writeHistory writes a line for each change, and its keys.
-func writeHistory(w io.Writer, all []history.Entry) error {
-	out := bufio.NewWriter(w)
-	if len(all) == 0 {
-		fmt.Fprintln(out, "No changes are kept.")
-	}
-	for _, e := range all {
-		fmt.Fprintln(out, changeText(&e.Change))
-		for _, k := range e.Keys {
-			writeKeyChange(out, &k)
-		}
-	}
-	return out.Flush()
-}
-
-// writeEntry writes a change as diff does.
-func writeEntry(w io.Writer, e *history.Entry) error {
-	out := bufio.NewWriter(w)
-	fmt.Fprintln(out, changeText(&e.Change))
-	writeByKind(out, e.Keys, (*history.KeyChange).Kind, writeKeyChange, coloursFor(w))
-	return out.Flush()
-}
-
-// shownDigits is how many digits of a digest are shown.
-const shownDigits = 12
-
-// changeText says in a line when rules became which others, and by whom.
-func changeText(c *history.Change) string {
-	who := "by " + c.Who()
-	if !c.IsEdit() {
-		who = "from " + c.Who()
-	}
-	var counts, first []string
-	for _, n := range []struct {
-		count int
-		word  string
-	}{{c.Added, "added"}, {c.Removed, "removed"}, {c.Changed, "changed"}} {
-		if n.count > 0 {
-			counts = append(counts, fmt.Sprint(n.count, " ", n.word))
-		}
-	}
-	for _, f := range c.First[:min(len(c.First), 3)] {
-		first = append(first, f.Key)
-	}
-	text := fmt.Sprintf("%s  %.*s -> %.*s  %s: %s", c.Time.Format(time.RFC3339), shownDigits, c.Old,
-		shownDigits, c.New, who, strings.Join(counts, ", "))
-	if len(first) > 0 {
-		text += " (" + strings.Join(first, ", ")
-		if len(c.First) > len(first) {
-			text += ", ..."
-		}
-		text += ")"
-	}
-	if c.Missing != "" {
-		text += "; its content is missing: " + c.Missing
-	}
-	return text
-}
-
-// writeKeyChange writes what has become of the rule of a key.
-func writeKeyChange(w io.Writer, k *history.KeyChange) {
-	fmt.Fprintf(w, "  %s: was %s, now %s\n", k.Key, valueText(k.Before), valueText(k.After))
-}
-
-// valueText returns a rule in JSON as text.
-func valueText(rule json.RawMessage) string {
-	var text string
-	switch value := history.Value(rule); {
-	case value == "":
-		return "no rule"
-	case json.Unmarshal(rule, &text) == nil:
-		return text
-	default:
-		return value
-	}
 }
 
 func restoreCommand() *cobra.Command {

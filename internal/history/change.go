@@ -37,6 +37,9 @@ const (
 // IsEdit reports whether the change is known to be somebody's edit.
 func (c *Change) IsEdit() bool { return c.User != "" || c.Remote != "" }
 
+// Total is how many keys have changed.
+func (c *Change) Total() int { return c.Added + c.Removed + c.Changed }
+
 // Who is who has made a change: a user, an address, or a source.
 func (c *Change) Who() string {
 	switch {
@@ -46,6 +49,17 @@ func (c *Change) Who() string {
 		return c.Remote
 	}
 	return c.Source
+}
+
+// By is who has made the change, behind a space and a preposition; "" if that is not known.
+func (c *Change) By() string {
+	switch {
+	case c.IsEdit():
+		return " by " + c.Who()
+	case c.Source != "":
+		return " from " + c.Source
+	}
+	return ""
 }
 
 // FirstKey is a key, and what a change has done to it.

@@ -36,7 +36,7 @@ func (s *Store) keep(ctx context.Context) {
 		case <-again:
 		}
 	}
-	if s.save(); s.firstPending() != nil {
+	if !s.save() && len(s.pendingNow()) > 0 {
 		s.place.Load().Logger.Error("changes of the rules are missing in the history, because they "+
 			"could not be stored before the end", zap.String("name", s.name))
 	}
@@ -52,12 +52,11 @@ func (s *Store) save() bool {
 	}
 	place := s.place.Load()
 	err := s.use(place.Context, func(v *visit) error {
-		for e := s.firstPending(); e != nil; e = s.firstPending() {
-			if err := v.store(e); err != nil {
-				return err
-			}
+		err := v.storePending()
+		if err == nil {
+			err = v.tidy()
 		}
-		return v.tidy()
+		return err
 	})
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,16 +74,6 @@ func (s *Store) save() bool {
 	return err == nil
 }
 
-// firstPending returns the oldest change that is to be stored, nil for none.
-func (s *Store) firstPending() *entry {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.most == 0 || len(s.pending) == 0 {
-		return nil
-	}
-	return s.pending[0]
-}
-
 // visit is a use of the storage.
 type visit struct {
 	*Store
@@ -92,7 +81,7 @@ type visit struct {
 	*storage.Place
 }
 
-// use reads what is new in the storage, and calls do, for one caller at a time.
+// use calls do with what is in the storage now, for one caller at a time.
 func (s *Store) use(ctx context.Context, do func(*visit) error) error {
 	place := s.place.Load()
 	if place == nil {
@@ -107,6 +96,7 @@ func (s *Store) use(ctx context.Context, do func(*visit) error) error {
 		return context.Cause(ctx)
 	}
 	v := &visit{s, ctx, place}
+	v.makeContents()
 	if err := v.read(); err != nil {
 		return err
 	}
@@ -161,22 +151,24 @@ func (v *visit) load(i id) (*entry, error) {
 	return &entry{head: h, id: i, size: len(b), isKnown: !v.isRead}, nil
 }
 
-// store stores a pending change, unless another server has done so.
-func (v *visit) store(e *entry) error {
-	content, missing := v.contentOf(e)()
-	v.mu.Lock()
-	h := e.head
-	h.Missing = missing
-	i, isNew := v.place(&h)
-	v.mu.Unlock()
-	if isNew {
-		if err := v.put(i, h, content); err != nil {
-			return err
+// storePending stores the pending changes, unless other servers have done so.
+func (v *visit) storePending() error {
+	for _, e := range v.pendingNow() {
+		v.mu.Lock()
+		h, isMade := e.head, e.keys == nil
+		v.mu.Unlock()
+		if !isMade {
+			return nil // it has come during this visit, and wakes for another one
 		}
+		if i, isNew := v.place(&h); isNew {
+			if err := v.put(i, h, e.content); err != nil {
+				return err
+			}
+		}
+		v.mu.Lock()
+		v.pending = slices.DeleteFunc(v.pending, func(other *entry) bool { return other == e })
+		v.mu.Unlock()
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.pending = slices.DeleteFunc(v.pending, func(other *entry) bool { return other == e })
 	return nil
 }
 
@@ -196,13 +188,12 @@ func (v *visit) put(i id, h head, content []byte) error {
 }
 
 // place returns what to call a change, and sets its order. The change is not new if other servers
-// have made it, perhaps in several steps, and have stored it. mu must be held.
+// have made it, perhaps in several steps, and have stored it.
 func (v *visit) place(h *head) (i id, isNew bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	i, h.Order = id{half(h.Old), half(h.New), 1, found}, 1
-	switch {
-	case h.Missing == Forgotten:
-		i.form = forgotten
-	case h.IsEdit():
+	if h.IsEdit() {
 		i.form = edited
 	}
 	for other, e := range v.kept {

@@ -48,20 +48,20 @@ func (s *Store) entries() (all []*entry) {
 	return all
 }
 
-// read returns the change of an entry with its content.
-func (v *visit) entry(e *entry) (*Entry, error) {
-	content, missing := []byte(nil), e.Missing
-	var err error
-	if e.content != nil {
-		content, missing = e.content()
-	} else if missing == "" {
+// entry returns the change of an entry with its content.
+func (v *visit) entry(e *entry) (full *Entry, err error) {
+	full = &Entry{Change: e.Change}
+	content := e.content
+	switch {
+	case e.keys != nil: // it has come during this visit
+		content, full.Missing = makeContent(e.keys)
+	case e.n > 0 && e.Missing == "": // it is not pending
 		var b []byte
 		if b, err = v.Storage.Load(v.ctx, v.nameOf(e.id)); err == nil {
 			_, content, err = parseEntry(b)
 		}
 	}
-	full := &Entry{Change: e.Change}
-	if full.Missing = missing; missing == "" && err == nil {
+	if err == nil && full.Missing == "" {
 		full.Keys, err = parseContent(content)
 	}
 	if err != nil {
@@ -70,40 +70,29 @@ func (v *visit) entry(e *entry) (*Entry, error) {
 	return full, nil
 }
 
-// Query says which changes are listed.
-type Query struct {
-	// IsAsked, if not nil, accepts keys: only changes of these are listed, and of their keys only
-	// these. Changes without content are left out then.
-	IsAsked func(key string) bool
-	// Keys is how many keys a change has at most that is listed with its keys, if all are.
-	Keys int
-	// Skip is how many changes are left out at the beginning; Most is how many are listed at most.
-	Skip, Most int
-}
-
-// wants reports whether the content of a change is asked for.
-func (q *Query) wants(c *Change) bool {
-	n := c.Added + c.Removed + c.Changed
-	if q.IsAsked == nil {
-		return n <= q.Keys
-	}
-	return n > len(c.First) ||
-		slices.ContainsFunc(c.First, func(k FirstKey) bool { return q.IsAsked(k.Key) })
-}
-
-// List returns changes, newest first.
-func (s *Store) List(ctx context.Context, q Query) (all []Entry, err error) {
+// List returns the changes, newest first. With isAsked, these are the changes of the keys that it
+// accepts, and each has the changes of these keys alone; without it, they have no keys. Those
+// without content are left out then.
+func (s *Store) List(ctx context.Context, isAsked func(key string) bool) (all []Entry, err error) {
 	err = s.use(ctx, func(v *visit) error {
 		for _, e := range slices.Backward(s.entries()) {
-			if len(all) == q.Most {
-				break
+			if isAsked == nil {
+				all = append(all, Entry{Change: e.Change})
+				continue
 			}
-			full := v.listed(e, &q)
-			switch {
-			case q.IsAsked != nil && len(full.Keys) == 0:
-			case q.Skip > 0:
-				q.Skip--
-			default:
+			isFirst := func(k FirstKey) bool { return isAsked(k.Key) }
+			if len(e.First) == e.Total() && !slices.ContainsFunc(e.First, isFirst) {
+				continue // it names all of its keys
+			}
+			full, err := v.entry(e)
+			if err != nil {
+				v.Logger.Warn("a change of the history is left out", zap.Error(err))
+				continue
+			}
+			full.Keys = slices.Clip(slices.DeleteFunc(full.Keys, func(k KeyChange) bool {
+				return !isAsked(k.Key)
+			}))
+			if len(full.Keys) > 0 {
 				all = append(all, *full)
 			}
 		}
@@ -112,38 +101,20 @@ func (s *Store) List(ctx context.Context, q Query) (all []Entry, err error) {
 	return all, err
 }
 
-// listed returns the change of an entry with the keys that are asked for.
-func (v *visit) listed(e *entry, q *Query) *Entry {
-	if q.IsAsked == nil && q.Skip > 0 || !q.wants(&e.Change) {
-		return &Entry{Change: e.Change}
-	}
-	full, err := v.entry(e)
-	if err != nil {
-		v.Logger.Warn("the keys of a change are left out", zap.Error(err))
-		return &Entry{Change: e.Change}
-	}
-	if q.IsAsked != nil {
-		full.Keys = slices.Clip(slices.DeleteFunc(full.Keys, func(k KeyChange) bool {
-			return !q.IsAsked(k.Key)
-		}))
-	}
-	return full
-}
-
-// Between returns the last change that made the rules of one digest those of another, with its
-// content.
-func (s *Store) Between(ctx context.Context, old, now string) (full *Entry, err error) {
-	err = s.use(ctx, func(v *visit) error {
-		for _, e := range slices.Backward(s.entries()) {
-			if e.Old == old && e.New == now {
-				full, err = v.entry(e)
-				return err
+// Fill adds their contents to listed changes of at most so many keys.
+func (s *Store) Fill(ctx context.Context, changes []Entry, most int) error {
+	return s.use(ctx, func(v *visit) (wrong error) {
+		for _, e := range s.entries() {
+			isIt := func(c Entry) bool { return c.Old == e.Old && c.New == e.New && c.Time.Equal(e.Time) }
+			if i := slices.IndexFunc(changes, isIt); i >= 0 && e.Total() <= most {
+				full, err := v.entry(e)
+				if wrong = errors.Join(wrong, err); err == nil {
+					changes[i] = *full
+				}
 			}
 		}
-		return fmt.Errorf("%w: of what is kept, no change has led from %.12s to %.12s", ErrUnknown, old,
-			now)
+		return wrong
 	})
-	return full, err
 }
 
 // Get returns the last change that led to a digest, with its content. The beginning of a digest is
@@ -199,28 +170,23 @@ func (s *Store) complete(beginning string) (digest string, err error) {
 // storage. Lines without them remain.
 func (s *Store) Forget(ctx context.Context, digest string) error {
 	return s.use(ctx, func(v *visit) error {
-		all, err := s.to(digest)
-		if err != nil {
+		if err := v.storePending(); err != nil {
 			return err
 		}
-		s.mu.Lock()
-		for _, e := range s.pending {
-			if e.New == all[0].New {
-				e.drop(Forgotten)
-				e.First = nil
-			}
-		}
-		s.mu.Unlock()
+		all, err := s.to(digest)
 		for _, e := range all {
-			if e.content != nil {
-				continue
+			if e.n == 0 {
+				continue // it has come during this visit
 			}
 			e.Missing, e.First, e.form = Forgotten, nil, forgotten
-			if err := v.put(e.id, e.head, nil); err != nil {
+			if err = v.put(e.id, e.head, nil); err != nil {
 				return err
 			}
 		}
-		return v.tidy()
+		if err == nil {
+			err = v.tidy()
+		}
+		return err
 	})
 }
 

@@ -182,7 +182,7 @@ func (s *server) edit(user, old, now string) {
 // wants checks the list of changes, oldest first: who, old and new names.
 func (s *server) wants(lines ...string) {
 	s.t.Helper()
-	all, err := s.List(s.t.Context(), Query{Most: 1000})
+	all, err := s.List(s.t.Context(), nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}

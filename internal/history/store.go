@@ -25,8 +25,6 @@ type Store struct {
 	stop  context.CancelFunc
 	ended sync.WaitGroup
 	using chan struct{} // holds a value while the storage is used
-	// compressing is held while a content is made, so that this takes one processor.
-	compressing sync.Mutex
 
 	mu      sync.Mutex // guards the fields below
 	most    int        // how many changes are kept, 0 for no more
@@ -41,9 +39,10 @@ type entry struct {
 	head
 	id   // of one that is kept
 	size int
-	// content returns the content of one that is pending, or why there is none; nil for one that is
-	// kept.
-	content func() (content []byte, missing string)
+	// keys and content are of one that is pending: the rules that it changes, until they have become
+	// the content. Only a visit uses the content.
+	keys    iter.Seq[KeyChange]
+	content []byte
 	// isKnown says that this server has seen the change happen, or has not run then. So if it
 	// happens again, that is another change.
 	isKnown bool
@@ -100,60 +99,43 @@ func (s *Store) End() {
 func (s *Store) Record(c Change, keys iter.Seq[KeyChange]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := &entry{head: head{Change: c}}
-	e.content = sync.OnceValues(func() ([]byte, string) {
-		s.compressing.Lock()
-		defer s.compressing.Unlock()
-		return makeContent(keys)
-	})
 	switch {
 	case s.most == 0:
-		e.drop(Unstored)
+		c.Missing, keys = Unstored, nil
 	case c.Added+c.Removed+c.Changed > mostKeys:
-		e.drop(TooLarge)
+		c.Missing, keys = TooLarge, nil
 	}
-	s.pending = append(s.pending, e)
-	s.bound()
-	go s.compress(e) // now, so that rulesets are not held while the storage does not answer
-}
-
-// drop drops the content of a pending entry.
-func (e *entry) drop(why string) {
-	e.Missing, e.size, e.content = why, 0, func() ([]byte, string) { return nil, why }
-}
-
-// compress makes the content of a pending entry, and has it stored.
-func (s *Store) compress(e *entry) {
-	content, missing := s.contentOf(e)()
-	s.mu.Lock()
-	if e.Missing == "" {
-		e.Missing, e.size = missing, len(content)
-	}
-	s.bound()
-	s.mu.Unlock()
+	s.pending = append(s.pending, &entry{head: head{Change: c}, keys: keys})
+	s.pending = s.pending[max(0, len(s.pending)-cmp.Or(s.most, recentChanges)):]
 	select {
 	case s.wake <- struct{}{}:
 	default:
 	}
 }
 
-// contentOf returns what makes the content of a pending entry.
-func (s *Store) contentOf(e *entry) func() (content []byte, missing string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return e.content
+// makeContents makes the contents of pending entries, so that they hold no rulesets, and drops the
+// oldest where they are too large together.
+func (v *visit) makeContents() {
+	size := 0
+	for _, e := range slices.Backward(v.pendingNow()) {
+		content, missing := e.content, e.Missing
+		if e.keys != nil {
+			content, missing = makeContent(e.keys)
+		}
+		if size += len(content); size > mostPending {
+			content, missing = nil, Unstored
+		}
+		v.mu.Lock()
+		e.keys, e.content, e.Missing = nil, content, missing
+		v.mu.Unlock()
+	}
 }
 
-// bound drops the oldest pending entries, or their contents, where the storage does not take them in
-// time. mu must be held.
-func (s *Store) bound() {
-	s.pending = s.pending[max(0, len(s.pending)-cmp.Or(s.most, recentChanges)):]
-	size := 0
-	for _, e := range slices.Backward(s.pending) {
-		if size += e.size; size > mostPending && e.Missing == "" {
-			e.drop(Unstored)
-		}
-	}
+// pendingNow returns the entries that are not stored yet, oldest first.
+func (s *Store) pendingNow() []*entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.pending)
 }
 
 // Outage says since when changes cannot be stored; nil if they can.

@@ -10,18 +10,18 @@ import (
 
 // ChangedSince reports whether the last change of a key is of this kind, and later than a time.
 func (rs *Ruleset) ChangedSince(key string, kind resolver.ChangeKind, since time.Time) bool {
-	c, ok := rs.LastChange(key)
-	return ok && c.Kind == kind && c.Time.After(since)
+	c := rs.LastChange(key)
+	return c != nil && c.Kind == kind && c.Time.After(since)
 }
 
-// LastChange returns the last change of a key, if it is known without asking the storage.
-func (rs *Ruleset) LastChange(key string) (c history.Recent, ok bool) {
+// LastChange returns the last change of a key, nil if it is not known without asking the storage.
+func (rs *Ruleset) LastChange(key string) *history.Recent {
 	isKey, all := rs.isKey(key), rs.shared.totals.history.Recent()
 	at := slices.IndexFunc(all, func(c history.Recent) bool { return isKey(c.Key) })
 	if at < 0 {
-		return c, false
+		return nil
 	}
-	return all[at], true
+	return &all[at]
 }
 
 // Changed returns the keys that were added or changed last and still serve, newest first. Of a swap

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -20,33 +19,24 @@ import (
 // History returns the changes of what served, newest first, without their content. With a key, they
 // are those of this key, each with its rule before and after.
 func (rs *Ruleset) History(ctx context.Context, key string) ([]history.Entry, error) {
-	return rs.Changes(ctx, key, history.Query{Most: math.MaxInt})
-}
-
-// Changes returns changes of what served, newest first. With a key, they are those of this key, each
-// with its rule before and after.
-func (rs *Ruleset) Changes(
-	ctx context.Context, key string, q history.Query,
-) ([]history.Entry, error) {
+	var isAsked func(string) bool
 	if key != "" {
-		q.IsAsked = rs.isKey(key)
+		isAsked = rs.isKey(key)
 	}
-	all, err := rs.shared.totals.history.List(ctx, q)
+	all, err := rs.shared.totals.history.List(ctx, isAsked)
 	return all, refusedByHistory(err)
 }
 
-// isKey returns what accepts a key in all of its spellings.
+// isKey returns what accepts the spellings of a key.
 func (rs *Ruleset) isKey(key string) func(string) bool {
 	fold := rs.Options.FoldCase
 	canonical := resolver.CanonicalKey(key, fold)
 	return func(k string) bool { return resolver.CanonicalKey(k, fold) == canonical }
 }
 
-// ChangeBetween returns the last change that made the rules of one digest those of another, with
-// its content.
-func (rs *Ruleset) ChangeBetween(ctx context.Context, old, now string) (*history.Entry, error) {
-	entry, err := rs.shared.totals.history.Between(ctx, old, now)
-	return entry, refusedByHistory(err)
+// AddKeys adds their content to changes of at most so many keys that History has returned.
+func (rs *Ruleset) AddKeys(ctx context.Context, changes []history.Entry, most int) error {
+	return refusedByHistory(rs.shared.totals.history.Fill(ctx, changes, most))
 }
 
 // RuleOf returns the rule that a change has for a key, nil for none.
@@ -72,18 +62,14 @@ func (rs *Ruleset) Forget(ctx context.Context, digest string) error {
 }
 
 // Restore makes the rules those of a digest again. by says who does it: its changes are set.
-func (rs *Ruleset) Restore(ctx context.Context, digest string, by *Edit) error {
-	if err := rs.WhyNotWritable(); err != nil {
-		return whyNotRestored(err)
-	}
-	now := rs.Serving().Digest
-	var err error
+func (rs *Ruleset) Restore(ctx context.Context, digest string, by *Edit) (err error) {
+	now := rs.Serving()
 	if by.Changes, err = rs.changesTo(ctx, digest, now); err != nil {
 		return refusedByHistory(err)
 	}
 	by.InPlace = true
 	by.IfRules = func(serving string) error {
-		if serving != now {
+		if serving != now.Digest {
 			return errors.New("the rules have just changed; try again")
 		}
 		return nil
@@ -102,28 +88,26 @@ func whyNotRestored(err error) error {
 		"shortlink history --digest shows each", err)}
 }
 
-// changesTo returns the changes that lead to the rules of a digest from those that have another one.
-func (rs *Ruleset) changesTo(ctx context.Context, digest, now string) (all []Change, err error) {
+// changesTo returns the changes that lead to the rules of a digest from those that serve now.
+func (rs *Ruleset) changesTo(
+	ctx context.Context, digest string, now *Loaded,
+) (all []Change, err error) {
 	at := map[string]int{}
-	var first []string // the value of each key before its first change
 	var wrong error
-	digest, err = rs.shared.totals.history.Way(ctx, now, digest, func(k history.KeyChange) {
+	digest, err = rs.shared.totals.history.Way(ctx, now.Digest, digest, func(k history.KeyChange) {
 		key := resolver.CanonicalKey(k.Key, rs.Options.FoldCase)
-		n, is := at[key]
-		if !is {
-			n, at[key] = len(all), len(all)
-			all, first = append(all, Change{Key: k.Key}), append(first, history.Value(k.Before))
+		if _, is := at[key]; !is {
+			at[key], all = len(all), append(all, Change{Key: k.Key})
 		}
 		rule, err := RuleOf(k.Key, k.After)
-		all[n].Rule, wrong = rule, errors.Join(wrong, err)
+		all[at[key]].Rule, wrong = rule, errors.Join(wrong, err)
 	})
-	if digest == now {
+	if digest == now.Digest {
 		return nil, refuse(Invalid, "the rules are those of %s already", digest)
 	}
-	n := -1
-	all = slices.DeleteFunc(all, func(c Change) bool {
-		n++
-		return RuleText(c.Rule) == first[n]
+	all = slices.DeleteFunc(all, func(c Change) bool { // those that lead there and back
+		_, value := valueOf(now.Ruleset, c.Key)
+		return string(value) == RuleText(c.Rule)
 	})
 	return all, errors.Join(err, wrong)
 }
@@ -169,12 +153,12 @@ func (rs *Ruleset) record(old *Loaded, next *candidate, by *Edit, now time.Time)
 // keyChanges gives the rules that differ between two rulesets, as they are written.
 func keyChanges(old, next *resolver.Ruleset) iter.Seq[history.KeyChange] {
 	return func(yield func(history.KeyChange) bool) {
-		for was, is := range differingRules(old, next) {
-			k := history.KeyChange{Before: valueOf(was), After: valueOf(is)}
-			if is == nil {
-				is = was
-			}
-			k.Key = is.Key
+		pause := pace.New().Pause
+		for key := range differingKeys(old, next) {
+			pause()
+			k := history.KeyChange{Key: key}
+			k.Key, k.Before = valueOf(old, k.Key)
+			k.Key, k.After = valueOf(next, k.Key)
 			if string(k.Before) != string(k.After) && !yield(k) {
 				return
 			}
@@ -182,50 +166,35 @@ func keyChanges(old, next *resolver.Ruleset) iter.Seq[history.KeyChange] {
 	}
 }
 
-// valueOf returns a rule as JSON, nil for none.
-func valueOf(rule *resolver.Rule) json.RawMessage {
-	if rule == nil {
-		return nil
+// valueOf returns the rule of a key as JSON, nil for none, and the key as the rule has it.
+func valueOf(ruleset *resolver.Ruleset, key string) (written string, value json.RawMessage) {
+	if _, rule, ok := ruleOf(ruleset, key); ok {
+		return rule.Key, json.RawMessage(RuleText(&rule))
 	}
-	return json.RawMessage(RuleText(rule))
+	return key, nil
 }
 
-// differingRules gives the rules of keys that may differ between two rulesets, nil for none. It
-// costs what has changed if one ruleset is derived from the other.
-func differingRules(old, next *resolver.Ruleset) iter.Seq2[*resolver.Rule, *resolver.Rule] {
-	return func(yield func(was, is *resolver.Rule) bool) {
+// differingKeys gives keys whose rules may differ between two rulesets. They are those that have
+// changed if one ruleset is derived from the other, and else all.
+func differingKeys(old, next *resolver.Ruleset) iter.Seq[string] {
+	return func(yield func(string) bool) {
 		if old.SharesNumbers(next) {
 			for number := range next.Differing(old) {
-				if !yield(numbered(old, number), numbered(next, number)) {
+				if !yield(next.KeyOf(number)) {
 					return
 				}
 			}
 			return
 		}
-		f := feed{pause: pace.New().Pause, to: func(resolver.Rule) {}}
 		for rule := range next.Rules() {
-			f.passOn(rule)
-			var was *resolver.Rule
-			if _, before, ok := ruleOf(old, rule.Key); ok {
-				was = &before
-			}
-			if !yield(was, &rule) {
+			if !yield(rule.Key) {
 				return
 			}
 		}
 		for rule := range old.Rules() {
-			f.passOn(rule)
-			if _, _, ok := ruleOf(next, rule.Key); !ok && !yield(&rule, nil) {
+			if _, _, ok := ruleOf(next, rule.Key); !ok && !yield(rule.Key) {
 				return
 			}
 		}
 	}
-}
-
-// numbered returns the rule of a number, nil for none.
-func numbered(ruleset *resolver.Ruleset, number int) *resolver.Rule {
-	if rule, ok := ruleset.Numbered(number); ok {
-		return &rule
-	}
-	return nil
 }

@@ -98,6 +98,7 @@ func TestTheHistoryKnowsWhoAndWhat(t *testing.T) {
 		if _, err := rs.Apply(t.Context(), e); err != nil {
 			t.Fatal(err)
 		}
+		synctest.Wait()
 		s.set("a", two)
 		s.tell()
 		rs.Reload(t.Context()) // changes nothing
