@@ -115,7 +115,8 @@ func makeContent(keys iter.Seq[KeyChange]) (content []byte, missing string) {
 // parseContent reads a content.
 func parseContent(content []byte) (keys []KeyChange, err error) {
 	if bytes.HasPrefix(content, []byte("[")) {
-		return keys, json.Unmarshal(content, &keys)
+		err = json.Unmarshal(content, &keys)
+		return keys, err
 	}
 	reader, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1),
 		zstd.WithDecoderMaxMemory(3*mostText))
