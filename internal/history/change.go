@@ -32,6 +32,7 @@ const (
 	TooLarge  = "it was too large to keep"
 	Forgotten = "it was forgotten"
 	Unstored  = "it could not be stored for too long"
+	Off       = "no history was kept then"
 )
 
 // IsEdit reports whether the change is known to be somebody's edit.

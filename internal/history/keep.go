@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"time"
@@ -112,35 +113,33 @@ func (v *visit) read() error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	v.mu.Lock()
-	before := v.kept
-	v.mu.Unlock()
-	now := map[id]*entry{}
+	there := map[id]bool{}
 	for _, name := range names {
-		i, ok := parseID(path.Base(name))
-		if !ok {
-			continue
-		}
-		if now[i] = before[i]; now[i] == nil {
-			now[i], err = v.load(i)
-		}
-		if errors.Is(err, fs.ErrNotExist) { // another server has just deleted it
-			delete(now, i)
-		} else if err != nil {
-			return err
+		if i, ok := parseID(path.Base(name)); ok {
+			there[i] = true
+			if err := v.load(i); err != nil {
+				return err
+			}
 		}
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.kept, v.isRead = now, true
+	maps.DeleteFunc(v.kept, func(i id, _ *entry) bool { return !there[i] })
+	v.isRead = true
 	return nil
 }
 
-// load reads an entry. One that cannot be read has no order.
-func (v *visit) load(i id) (*entry, error) {
+// load reads an entry, unless it is known. One that cannot be read has no order.
+func (v *visit) load(i id) error {
+	if v.kept[i] != nil {
+		return nil
+	}
 	b, err := v.Storage.Load(v.ctx, v.nameOf(i))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // another server has just deleted it
+	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	h, _, err := parseEntry(b)
 	if err != nil {
@@ -148,7 +147,15 @@ func (v *visit) load(i id) (*entry, error) {
 			zap.String("entry", v.nameOf(i)), zap.Error(err))
 		h = head{}
 	}
-	return &entry{head: h, id: i, size: len(b), isKnown: !v.isRead}, nil
+	v.keepEntry(&entry{head: h, id: i, size: len(b), isKnown: !v.isRead})
+	return nil
+}
+
+// keepEntry notes that an entry is stored.
+func (v *visit) keepEntry(e *entry) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.kept[e.id] = e
 }
 
 // storePending stores the pending changes, unless other servers have done so.
@@ -160,12 +167,16 @@ func (v *visit) storePending() error {
 		if !isMade {
 			return nil // it has come during this visit, and wakes for another one
 		}
-		if i, isNew := v.place(&h); isNew {
+		byOthers := v.byOthers(&h)
+		if i, isNew := v.place(&h, byOthers); isNew {
 			if err := v.put(i, h, e.content); err != nil {
 				return err
 			}
 		}
 		v.mu.Lock()
+		for _, step := range byOthers {
+			step.isKnown = true
+		}
 		v.pending = slices.DeleteFunc(v.pending, func(other *entry) bool { return other == e })
 		v.mu.Unlock()
 	}
@@ -178,20 +189,25 @@ func (v *visit) put(i id, h head, content []byte) error {
 	if err == nil {
 		err = v.Storage.Store(v.ctx, v.nameOf(i), b)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		v.keepEntry(&entry{head: h, id: i, size: len(b), isKnown: true})
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.kept[i] = &entry{head: h, id: i, size: len(b), isKnown: true}
-	return nil
+	return err
 }
 
-// place returns what to call a change, and sets its order. The change is not new if other servers
-// have made it, perhaps in several steps, and have stored it.
-func (v *visit) place(h *head) (i id, isNew bool) {
+// byOthers returns what other servers have stored of a change that they have made or found, too,
+// perhaps in several steps.
+func (v *visit) byOthers(h *head) []step {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	return findWay(slices.DeleteFunc(v.inOrder(), func(e *entry) bool {
+		return e.isKnown || e.Time.Sub(h.Time).Abs() > sameChange
+	}), h.Old, h.New, false)
+}
+
+// place returns what to call a change, and sets its order. The change is not new if what others have
+// stored of it says as much.
+func (v *visit) place(h *head, byOthers []step) (i id, isNew bool) {
 	i, h.Order = id{half(h.Old), half(h.New), 1, found}, 1
 	if h.IsEdit() {
 		i.form = edited
@@ -202,19 +218,12 @@ func (v *visit) place(h *head) (i id, isNew bool) {
 			i.n = max(i.n, other.n+1)
 		}
 	}
-	byOthers := slices.DeleteFunc(v.inOrder(), func(e *entry) bool {
-		return e.isKnown || e.Time.Sub(h.Time).Abs() > sameChange
-	})
-	steps := findWay(byOthers, h.Old, h.New, false)
-	for _, step := range steps {
-		step.isKnown = true
-	}
-	switch len(steps) {
+	switch len(byOthers) {
 	case 0:
 		return i, true
 	case 1:
-		i.n = steps[0].n
-		return i, i.form > steps[0].form
+		i.n = byOthers[0].n
+		return i, i.form > byOthers[0].form
 	}
 	return i, i.form != found
 }

@@ -26,9 +26,10 @@ type Store struct {
 	ended sync.WaitGroup
 	using chan struct{} // holds a value while the storage is used
 
-	mu      sync.Mutex // guards the fields below
-	most    int        // how many changes are kept, 0 for no more
-	pending []*entry   // those that are not stored yet, oldest first
+	// mu guards the fields below. Only visits change kept, so that they need not hold it to look.
+	mu      sync.Mutex
+	most    int      // how many changes are kept, 0 for no more
+	pending []*entry // those that are not stored yet, oldest first
 	kept    map[id]*entry
 	isRead  bool // whether kept was read
 	outage  *Outage
@@ -101,7 +102,7 @@ func (s *Store) Record(c Change, keys iter.Seq[KeyChange]) {
 	defer s.mu.Unlock()
 	switch {
 	case s.most == 0:
-		c.Missing, keys = Unstored, nil
+		c.Missing, keys = Off, nil
 	case c.Added+c.Removed+c.Changed > mostKeys:
 		c.Missing, keys = TooLarge, nil
 	}

@@ -101,6 +101,21 @@ func TestServersThatShareAStorageKeepEachChangeOnce(t *testing.T) {
 	}
 }
 
+func TestAnEditThatIsStoredAtTheSecondTryIsKeptOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		one, other := start(t, m, 100), start(t, m, 100)
+		other.change("a", "b")
+		m.set(func() { m.fails = errors.New("busy") })
+		one.edit("bob", "a", "b")
+		m.set(func() { m.fails = nil })
+		time.Sleep(longestRetry)
+		synctest.Wait()
+		one.wants("bob a b")
+		other.wants("bob a b")
+	})
+}
+
 func TestAServerThatDiesAtAnyStepLeavesAHistoryThatIsWhole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for steps := range 30 {
@@ -372,6 +387,9 @@ func TestNothingIsStoredWhereTheHistoryIsOff(t *testing.T) {
 		if recent := s.Recent(); len(recent) != 1 {
 			t.Errorf("last changed: %v", recent)
 		}
+		s.KeepIn(t.Context(), m, s.place.Load().Logger, 3)
+		s.edit("bob", "b", "c")
+		s.wants("bob a b: "+Off, "bob b c")
 	})
 }
 

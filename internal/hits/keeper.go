@@ -67,13 +67,11 @@ func (k *Keeper) KeepIn(ctx context.Context, in certmagic.Storage, logger *zap.L
 
 // tick sets the clock of the hits every minute, even while the storage hangs.
 func (k *Keeper) tick(ctx context.Context) {
-	ticks := time.NewTicker(time.Minute)
-	defer ticks.Stop()
-	for {
+	ticks := time.Tick(time.Minute)
+	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
-			return
-		case now := <-ticks.C:
+		case now := <-ticks:
 			k.hits.tick(now)
 		}
 	}
@@ -88,8 +86,7 @@ func (k *Keeper) keep(ctx context.Context) {
 			zap.Error(err))
 		return
 	}
-	ticks := time.NewTicker(saveInterval)
-	defer ticks.Stop()
+	ticks := time.Tick(saveInterval)
 	stored := time.Now()
 	for ctx.Err() == nil {
 		place := k.place.Load()
@@ -104,7 +101,7 @@ func (k *Keeper) keep(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-k.saveNow:
-		case <-ticks.C:
+		case <-ticks:
 		case <-untilTomorrow():
 		}
 	}
@@ -144,11 +141,8 @@ func untilTomorrow() <-chan time.Time {
 // store returns the store of this server.
 func (k *Keeper) store(ctx context.Context) (*store, error) {
 	server, err := storage.Await(ctx, caddy.InstanceID)
-	if err != nil {
-		return nil, err
-	}
 	place := k.place.Load()
-	return newStore(k.name, server.String(), place.Storage, place.Logger), nil
+	return newStore(k.name, server.String(), place.Storage, place.Logger), err
 }
 
 // read calls read for one caller at a time, within othersTime. It does nothing before a handler has
@@ -177,23 +171,25 @@ func (k *Keeper) read(ctx context.Context, read func(context.Context, *store) er
 	return read(ctx, store)
 }
 
-// others returns what the other servers have counted for a ruleset; nil if there are none. Callers
-// at the same time share the result.
-func (k *Keeper) others(ctx context.Context, ruleset *resolver.Ruleset) (o *others, err error) {
-	err = k.read(ctx, func(ctx context.Context, store *store) error {
+// others returns what the other servers have counted for a ruleset. Callers at the same time share
+// the result.
+func (k *Keeper) others(ctx context.Context, ruleset *resolver.Ruleset) (*others, error) {
+	o := new(others)
+	err := k.read(ctx, func(ctx context.Context, store *store) (err error) {
 		o = k.latest.Value()
 		if o != nil && o.ruleset == ruleset && time.Since(o.read) < othersFresh {
 			return nil
 		}
-		o, err = store.others(ctx, ruleset)
-		k.latest = weak.Make(o)
+		if o, err = store.others(ctx, ruleset); err == nil {
+			k.latest = weak.Make(o)
+		}
 		return err
 	})
 	return o, err
 }
 
-// End stores the last hits, and stops the keeper. It returns at most [storage.LastSave] after the end of the
-// last configuration.
+// End stores the last hits, and stops the keeper. It returns at most [storage.LastSave] after
+// the end of the last configuration.
 func (k *Keeper) End() {
 	if k.stop != nil {
 		k.stop()
