@@ -74,7 +74,7 @@ func (r *request) get() view {
 	case r.rest == "serving":
 		return r.servingPage()
 	case r.rest == "changes" && r.URL.Query().Has(fieldChange):
-		return r.changePage(r.URL.Query().Get(fieldChange))
+		return r.changePage()
 	case r.rest == "changes":
 		return r.changesPage()
 	case !isKey:

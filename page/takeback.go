@@ -31,20 +31,59 @@ type changePage struct {
 }
 
 // changePage returns the page of a change.
-func (r *request) changePage(id string) view {
+func (r *request) changePage() view {
+	return r.changeView(r.URL.Query().Get(fieldChange), func(edit *live.Edit) (*live.Effects, error) {
+		if why := r.whyNotWritable(); why != "" {
+			return nil, errors.New(why)
+		}
+		return r.preview(edit)
+	})
+}
+
+// takeBack takes the change of a form back.
+func (r *request) takeBack() view {
+	conditions, err := client.PreconditionsOf(r.Request)
+	if err != nil {
+		return failure(r.layout(), http.StatusBadRequest, err.Error()+".")
+	}
+	return r.changeView(r.PostForm.Get(fieldChange), func(edit *live.Edit) (*live.Effects, error) {
+		edit.IfRules = conditions.OfRules()
+		edit.Confirm = func(f *live.Effects) error { return r.confirm(new(formEdit), f) }
+		_, err := r.links.Apply(r.Context(), edit)
+		if u, is := errors.AsType[unconfirmed](err); is {
+			return u.Effects, nil
+		}
+		return nil, err
+	})
+}
+
+// changeView returns the page of a change after an attempt to take it back, which returns the
+// effects that are to be confirmed; nil if it is done.
+func (r *request) changeView(id string, try func(*live.Edit) (*live.Effects, error)) view {
 	c, edit, err := r.reverse(id)
 	if c == nil {
 		return failure(r.layout(), client.StatusOf(err), err.Error())
 	}
-	if why := r.whyNotWritable(); why != "" {
-		err = errors.New(why)
-	}
 	var effects *live.Effects
 	if err == nil {
-		effects, err = r.preview(edit)
+		effects, err = try(edit)
 	}
-	v := r.changeView(c, effects, err)
-	v.Status = http.StatusOK
+	v := changePage{layout: r.layout(), Change: *c}
+	switch {
+	case err == nil && effects == nil:
+		return saved{layout: r.layout(), Saved: true, Done: "taken back",
+			Digest: r.links.Serving().Digest}
+	case err != nil:
+		v.Title, v.Status = "A change", client.StatusOf(err)
+		v.WhyNot = printable.Shorten(err).Error()
+	default:
+		effects.Warnings = new(formEdit).warnings(effects)
+		v.Title, v.Status = "Take this change back?", http.StatusPreconditionRequired
+		v.shownEffects = shown(effects)
+	}
+	if r.Method != http.MethodPost {
+		v.Status = http.StatusOK
+	}
 	return v
 }
 
@@ -76,45 +115,6 @@ func (r *request) reverse(id string) (*change, *live.Edit, error) {
 			}})
 	}
 	return &c, edit, err
-}
-
-// changeView returns the page of a change with the effects of taking it back, or with why that is
-// not possible.
-func (r *request) changeView(c *change, f *live.Effects, err error) changePage {
-	v := changePage{layout: r.layout(), Change: *c}
-	if v.Title = "A change"; err != nil {
-		v.Status, v.WhyNot = client.StatusOf(err), printable.Shorten(err).Error()
-		return v
-	}
-	f.Warnings = new(formEdit).warnings(f)
-	v.shownEffects = shown(f)
-	v.Title, v.Status = "Take this change back?", http.StatusPreconditionRequired
-	return v
-}
-
-// takeBack takes the change of a form back.
-func (r *request) takeBack() view {
-	conditions, err := client.PreconditionsOf(r.Request)
-	if err != nil {
-		return failure(r.layout(), http.StatusBadRequest, err.Error()+".")
-	}
-	c, edit, err := r.reverse(r.PostForm.Get(fieldChange))
-	if c == nil {
-		return failure(r.layout(), client.StatusOf(err), err.Error())
-	}
-	edit.IfRules = conditions.OfRules()
-	edit.Confirm = func(f *live.Effects) error { return r.confirm(new(formEdit), f) }
-	if err == nil {
-		_, err = r.links.Apply(r.Context(), edit)
-	}
-	if u, is := errors.AsType[unconfirmed](err); is {
-		return r.changeView(c, u.Effects, nil)
-	}
-	if err != nil {
-		return r.changeView(c, nil, err)
-	}
-	return saved{layout: r.layout(), Saved: true, Done: "taken back",
-		Digest: r.links.Serving().Digest}
 }
 
 func (changePage) template() string { return "change" }
