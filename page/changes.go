@@ -2,6 +2,7 @@ package page
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -111,6 +112,18 @@ func (r *request) told(c history.Change) history.Change {
 		c.User = ""
 	}
 	return c
+}
+
+// ruleIn returns a rule of a change, nil for none.
+func ruleIn(value json.RawMessage) *rule {
+	found, err := live.RuleOf("", value)
+	switch {
+	case err != nil:
+		return &rule{To: history.Value(value)}
+	case found == nil:
+		return nil
+	}
+	return ruleOf(*found)
 }
 
 // ID identifies the change in URLs and forms.

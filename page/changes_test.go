@@ -61,7 +61,7 @@ func TestEachChangeIsListedWithWhoMadeItAndWhatItDid(t *testing.T) {
 	got := s.Get(t, "/.links/changes", testcaddy.AsAnn, testcaddy.AsHTML)
 	got.Body = html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(got.Body, ""))
 	got.Wants(t, 200, file+" 1 changed", "old before: gone after: https://old.test",
-		"ann 1 removed", `fresh before: {"to":"https://a.test","note":"why"} after: no rule`, "ann 1 added", `fresh before: no rule after: {"to":"https://a.test","note":"why"}`)
+		"ann 1 removed", "fresh before: https://a.test “why”", "ann 1 added", "fresh  after: https://a.test “why”")
 	s.Get(t, "/.links/changes", testcaddy.AsAnn).Wants(t, 200, " by ann: 1 added fresh\n  fresh: was no rule, now {",
 		"  old: was gone, now https://old.test\n")
 	all := changesOf(t, s, "changes")

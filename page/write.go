@@ -17,7 +17,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
-	"github.com/caddy-shortlink/shortlink/internal/show"
 )
 
 // view is the content of an answer: as HTML by a template, as JSON by its exported fields with
@@ -56,7 +55,7 @@ var functions = template.FuncMap{
 	"machine": func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") },
 	"number":  number,
 	"count":   printable.Count,
-	"value":   show.ValueText,
+	"ruleIn":  ruleIn,
 	"visible": printable.Text,
 	"lines":   visibleLines,
 	"short":   short,

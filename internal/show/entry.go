@@ -15,7 +15,7 @@ import (
 func WriteEntry(w io.Writer, e *history.Entry) {
 	fmt.Fprintln(w, changeText(&e.Change))
 	for _, k := range e.Keys {
-		fmt.Fprintf(w, "  %s: was %s, now %s\n", k.Key, ValueText(k.Before), ValueText(k.After))
+		fmt.Fprintf(w, "  %s: was %s, now %s\n", k.Key, valueText(k.Before), valueText(k.After))
 	}
 }
 
@@ -52,8 +52,8 @@ func Counts(c *history.Change) string {
 	return strings.Join(what, ", ")
 }
 
-// ValueText returns a rule in JSON as text.
-func ValueText(rule json.RawMessage) string {
+// valueText returns a rule in JSON as text.
+func valueText(rule json.RawMessage) string {
 	var text string
 	switch value := history.Value(rule); {
 	case value == "":
