@@ -169,20 +169,3 @@ func TestAStorageThatFailsKeepsNoEditFromHappening(t *testing.T) {
 		}
 	})
 }
-
-// BenchmarkApplyWithHistory is BenchmarkApply with a history in memory.
-func BenchmarkApplyWithHistory(b *testing.B) {
-	for _, n := range []int{10, 10_000, 1_000_000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			rs := serveForEdits(b, &manySource{n})
-			rs.keepHistory(b.Context())
-			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				e := edit("k7", fmt.Sprint("https://example.com/new/", i))
-				if _, err := rs.Apply(b.Context(), e); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
