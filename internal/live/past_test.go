@@ -144,6 +144,24 @@ func TestARestorationIsRefusedWithWhatToDoInstead(t *testing.T) {
 	})
 }
 
+func TestAnotherSpellingOfAKeyIsNotRestored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &rewritingSource{}
+		s.set("docs", one)
+		rs, _ := serve(t, Config{Sources: []source.Source{s}, Options: resolver.Options{FoldCase: true}})
+		rs.keepHistory(t.Context())
+		before := rs.Serving().Digest
+		synctest.Wait()
+		s.set("Docs", one)
+		s.tell()
+		err := rs.Restore(t.Context(), before, new(Edit))
+		if want := "the rules of " + before + " are those that serve, with keys in another spelling; " +
+			"spell them so in their source"; !isRefusal(err) || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	})
+}
+
 func TestAStorageThatFailsKeepsNoEditFromHappening(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &rewritingSource{}
