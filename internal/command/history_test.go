@@ -104,6 +104,27 @@ func TestAForgottenChangeIsNotTakenBack(t *testing.T) {
 	}
 }
 
+func TestAStorageThatTakesNoHistoryIsToldInTheStatus(t *testing.T) {
+	s := &testcaddy.Server{Admin: testcaddy.FreeAddress(t), Storage: testcaddy.StorageDir(t)}
+	t.Cleanup(func() { testcaddy.Must(t, caddy.Stop()) })
+	links, inTheWay := filepath.Join(t.TempDir(), "links.json"), filepath.Join(s.Storage, "shortlink")
+	testcaddy.Write(t, links, `{}`)
+	testcaddy.Must(t, os.Mkdir(inTheWay, 0o700))
+	testcaddy.Write(t, filepath.Join(inTheWay, "history"), "")
+	s.Load(t, "shortlink {\n from file "+links+"\n name links\n }")
+	s.Says(t, "docs https://docs.example\n", 0, "add", "docs", "https://docs.example")
+	const want = "  changes are not stored in the history since "
+	for got, exit := "", 0; !strings.Contains(got, want); got, exit = s.Command("status") {
+		if exit != 0 {
+			t.Fatal(got)
+		}
+	}
+	got, exit := s.Command("history")
+	if want := "Error: the history in Caddy's storage cannot be read: "; !strings.HasPrefix(got, want) || exit != 1 {
+		t.Errorf("it says %s", got)
+	}
+}
+
 func TestTheHistorySurvivesReloadsAndRestarts(t *testing.T) {
 	s := &testcaddy.Server{Admin: testcaddy.FreeAddress(t), Storage: testcaddy.StorageDir(t)}
 	t.Cleanup(func() { testcaddy.Must(t, caddy.Stop()) })

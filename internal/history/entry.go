@@ -85,7 +85,7 @@ const worthwhile = 4 << 10
 
 // makeContent returns the content of a change, or why there is none.
 func makeContent(keys iter.Seq[KeyChange]) (content []byte, missing string) {
-	var all []KeyChange
+	all := []KeyChange{}
 	size := 0
 	for k := range keys {
 		all = append(all, k)

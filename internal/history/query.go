@@ -145,11 +145,11 @@ const shortestDigest = 8
 
 // complete returns the digest that begins so.
 func (s *Store) complete(beginning string) (digest string, err error) {
-	found := map[string]bool{}
+	digests := map[string]bool{}
 	for _, e := range s.entries() {
 		for _, d := range [...]string{e.Old, e.New} {
 			if strings.HasPrefix(d, beginning) {
-				digest, found[d] = d, true
+				digest, digests[d] = d, true
 			}
 		}
 	}
@@ -157,9 +157,9 @@ func (s *Store) complete(beginning string) (digest string, err error) {
 	case len(beginning) < shortestDigest:
 		return "", fmt.Errorf("%w of the digest than %q, at least %d", ErrAmbiguous, beginning,
 			shortestDigest)
-	case len(found) > 1:
-		return "", fmt.Errorf("%w: %d digests begin with %s", ErrAmbiguous, len(found), beginning)
-	case len(found) == 0:
+	case len(digests) > 1:
+		return "", fmt.Errorf("%w: %d digests begin with %s", ErrAmbiguous, len(digests), beginning)
+	case len(digests) == 0:
 		return "", fmt.Errorf("%w: of what is kept, no change has led to %s, or away from it",
 			ErrUnknown, beginning)
 	}

@@ -106,10 +106,14 @@ func (rs *Ruleset) changesTo(
 		return nil, refuse(Invalid, "the rules are those of %s already", digest)
 	}
 	all = slices.DeleteFunc(all, func(c Change) bool { // those that lead there and back
-		_, value := valueOf(now.Ruleset, c.Key)
+		_, value := valueOf(now, c.Key)
 		return string(value) == RuleText(c.Rule)
 	})
-	return all, errors.Join(err, wrong)
+	if err = errors.Join(err, wrong); err == nil && len(all) == 0 {
+		return nil, refuse(NotEditable, "the rules of %s are those that serve, with keys in another "+
+			"spelling; spell them so in their source", digest)
+	}
+	return all, err
 }
 
 // refusedByHistory returns an error of the history as a refusal.
@@ -147,14 +151,14 @@ func (rs *Ruleset) record(old *Loaded, next *candidate, by *Edit, now time.Time)
 		}
 		change.Source = strings.Join(names, ", ")
 	}
-	rs.shared.totals.history.Record(change, keyChanges(old.Ruleset, next.Ruleset))
+	rs.shared.totals.history.Record(change, keyChanges(old, next.Loaded))
 }
 
-// keyChanges gives the rules that differ between two rulesets, as they are written.
-func keyChanges(old, next *resolver.Ruleset) iter.Seq[history.KeyChange] {
+// keyChanges gives the rules that differ, as they are written.
+func keyChanges(old, next *Loaded) iter.Seq[history.KeyChange] {
 	return func(yield func(history.KeyChange) bool) {
 		pause := pace.New().Pause
-		for key := range differingKeys(old, next) {
+		for key := range differingKeys(old.Ruleset, next.Ruleset) {
 			pause()
 			k := history.KeyChange{Key: key}
 			k.Key, k.Before = valueOf(old, k.Key)
@@ -166,9 +170,9 @@ func keyChanges(old, next *resolver.Ruleset) iter.Seq[history.KeyChange] {
 	}
 }
 
-// valueOf returns the rule of a key as JSON, nil for none, and the key as the rule has it.
-func valueOf(ruleset *resolver.Ruleset, key string) (written string, value json.RawMessage) {
-	if _, rule, ok := ruleOf(ruleset, key); ok {
+// valueOf returns the rule of a key as it is written, in JSON, nil for none, and its key.
+func valueOf(serving *Loaded, key string) (written string, value json.RawMessage) {
+	if _, rule, ok := ruleOf(serving.Ruleset, key); ok {
 		return rule.Key, json.RawMessage(RuleText(&rule))
 	}
 	return key, nil

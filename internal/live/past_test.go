@@ -144,6 +144,24 @@ func TestARestorationIsRefusedWithWhatToDoInstead(t *testing.T) {
 	})
 }
 
+func TestAnotherSpellingOfAKeyIsNotRestored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &rewritingSource{}
+		s.set("docs", one)
+		rs, _ := serve(t, Config{Sources: []source.Source{s}, Options: resolver.Options{FoldCase: true}})
+		rs.keepHistory(t.Context())
+		before := rs.Serving().Digest
+		synctest.Wait()
+		s.set("Docs", one)
+		s.tell()
+		err := rs.Restore(t.Context(), before, new(Edit))
+		if want := "the rules of " + before + " are those that serve, with keys in another spelling; " +
+			"spell them so in their source"; !isRefusal(err) || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	})
+}
+
 func TestAStorageThatFailsKeepsNoEditFromHappening(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &rewritingSource{}
@@ -168,21 +186,4 @@ func TestAStorageThatFailsKeepsNoEditFromHappening(t *testing.T) {
 			t.Errorf("got %v, %v, %v", all, err, rs.Status().History)
 		}
 	})
-}
-
-// BenchmarkApplyWithHistory is BenchmarkApply with a history in memory.
-func BenchmarkApplyWithHistory(b *testing.B) {
-	for _, n := range []int{10, 10_000, 1_000_000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			rs := serveForEdits(b, &manySource{n})
-			rs.keepHistory(b.Context())
-			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				e := edit("k7", fmt.Sprint("https://example.com/new/", i))
-				if _, err := rs.Apply(b.Context(), e); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
 }
