@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/url"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
@@ -32,8 +33,8 @@ type changesPage struct {
 	NextPage string `json:"next_page,omitempty"`
 	// WhyNot says why the user can take no change back, or is empty.
 	WhyNot string `json:"why_not,omitempty"`
-	// IsTakenBack says that the newest change has just taken one back.
-	IsTakenBack bool `json:"-"`
+	// IsSaved says that the user has just made the newest change by taking one back.
+	IsSaved bool `json:"-"`
 }
 
 // change is a change as views show it.
@@ -51,18 +52,17 @@ func (r *request) changesPage() view {
 	if v.Title = "Changes"; v.Key != "" {
 		v.Title += " of " + v.Key
 	}
-	shown := uint(0)
-	_, _ = fmt.Sscan(query.Get("shown"), &shown)
-	all, hasMore, err := r.changes(v.Key, int(shown), mostChanges)
+	shown, _ := strconv.Atoi(query.Get("shown"))
+	all, hasMore, err := r.changes(v.Key, max(shown, 0), mostChanges)
 	if err != nil {
 		return failure(r.layout(), client.StatusOf(err), err.Error())
 	}
 	if v.Changes = all; hasMore {
 		v.NextPage = v.Root + "changes?" + url.Values{
-			"key": {v.Key}, "shown": {fmt.Sprint(int(shown) + mostChanges)},
+			"key": {v.Key}, "shown": {strconv.Itoa(max(shown, 0) + mostChanges)},
 		}.Encode()
 	}
-	v.IsTakenBack = len(all) > 0 && query.Get("done") == all[0].New &&
+	v.IsSaved = len(all) > 0 && query.Get("done") == all[0].New &&
 		time.Since(all[0].Time) < time.Minute
 	return v
 }
@@ -77,7 +77,7 @@ func (r *request) changes(key string, skip, most int) (some []change, hasMore bo
 	hasMore = len(all) > most
 	all = all[:min(len(all), most)]
 	if key == "" && err == nil {
-		err = r.links.AddKeys(ctx, all, mostKeys)
+		r.report("rules of changes", r.links.AddKeys(ctx, all, mostKeys))
 	}
 	some = []change{}
 	for i := range all {
@@ -156,6 +156,7 @@ type lastChange struct {
 	rank uint64              // the later it was, the higher
 }
 
+// lastChangeOf returns a change as the last one of a key.
 func (r *request) lastChangeOf(change *history.Change, what resolver.ChangeKind) *lastChange {
 	c := r.told(*change)
 	return &lastChange{Time: c.Time, What: what, Who: c.Who(), By: c.By()}
@@ -190,6 +191,9 @@ func (r *request) removal(key string) (*lastChange, *resolver.Rule) {
 	}
 	removed := all[0].Keys[0]
 	was, err := live.RuleOf(removed.Key, removed.Before)
-	r.report("changes", err)
+	if err != nil {
+		r.report("changes", err)
+		return nil, nil
+	}
 	return r.lastChangeOf(&all[0].Change, removed.Kind()), was
 }

@@ -98,7 +98,7 @@ func TestAChangeIsTakenBackAfterALookAtWhatThatDoes(t *testing.T) {
 		t.Error("the file is", got)
 	}
 	s.Get(t, "/.links/"+strings.TrimPrefix(done.Location(), "303 ./"), testcaddy.AsAnn, testcaddy.AsHTML).
-		Wants(t, 200, "The change is taken back", "<bdi>ann</bdi>")
+		Wants(t, 200, "Saved.", "<bdi>ann</bdi>")
 	if all := changesOf(t, s, "changes"); len(all) != 2 || !all[0].CanTakeBack || all[1].CanTakeBack {
 		t.Errorf("the changes are %+v", all)
 	}
@@ -206,7 +206,7 @@ func TestChangesAreFiftyAPageWithAWayOn(t *testing.T) {
 	if rest := changesOf(t, s, "changes?shown=50"); len(rest) != 3 || rest[2].Changes[0].Key != "n0" {
 		t.Errorf("behind them are %+v", rest)
 	}
-	for _, of := range []string{"changes?shown=60", "changes?key=none"} {
+	for _, of := range []string{"changes?shown=60", "changes?shown=99999999999999999999", "changes?key=none"} {
 		s.Get(t, "/.links/"+of, testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200, "change is known")
 	}
 }
@@ -239,7 +239,8 @@ func TestWhatWasChangedLastIsKnownAfterARestartWithNames(t *testing.T) {
 	s.Get(t, "/.links/changes", testcaddy.AsAnn).Wants(t, 200, "ann") // it is read now
 	home := s.Get(t, "/.links/", testcaddy.AsAnn, testcaddy.AsHTML)
 	home.Wants(t, 200, "Last changed", "<bdi>ann</bdi>", `href="./?q=&amp;sort=changed"`)
-	s.Get(t, "/.links/", testcaddy.AsAnn).Wants(t, 200, "fresh https://a.test  ann\n")
+	s.Get(t, "/.links/", testcaddy.AsAnn).Wants(t, 200, "fresh https://a.test by ann\n")
+	s.Get(t, "/.links/", testcaddy.AsAnn, testcaddy.AsJSON).Wants(t, 200, `"what":"added","who":"ann"`)
 	for query, want := range map[string]string{
 		"?q=&sort=changed":             "old fresh d docs gh/{owner} secret/plan",
 		"?q=https&sort=changed":        "old fresh docs gh/{owner} secret/plan",

@@ -144,6 +144,6 @@ func (v home) text(w io.Writer) {
 	}
 	fmt.Fprintln(w, "\nlast changed")
 	for _, c := range v.Changed {
-		fmt.Fprintf(w, "%s  %s %s  %s\n", c.Time.UTC().Format(time.RFC3339), c.Key, c.To, c.Who)
+		fmt.Fprintf(w, "%s  %s %s%s\n", c.Time.UTC().Format(time.RFC3339), c.Key, c.To, c.By)
 	}
 }

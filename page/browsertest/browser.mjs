@@ -378,7 +378,7 @@ for (const javaScriptEnabled of [true, false]) {
 		await inspected(page, "change");
 		await press(page, "Take it back");
 		await page.waitForURL("**/changes?done=*");
-		assert.match(await main(page), /The change is taken back/);
+		assert.match(await main(page), /Saved\./);
 		await leadsTo(`/${made}`);
 		await page.goto(at("go", "/.links/?q=&sort=changed"));
 		await inspected(page, "sorted-by-change");
