@@ -28,6 +28,12 @@ func save(t *testing.T, s *testcaddy.Server, target, form string) {
 	}
 }
 
+// look returns a page as ann's browser gets it.
+func look(t *testing.T, s *testcaddy.Server, target string) testcaddy.Reply {
+	t.Helper()
+	return s.Get(t, "/.links/"+target, testcaddy.AsAnn, testcaddy.AsHTML)
+}
+
 // changesOf returns the changes that a page lists.
 func changesOf(t *testing.T, s *testcaddy.Server, target string) (changes []listedChange) {
 	t.Helper()
@@ -50,7 +56,7 @@ type listedChange struct {
 	}
 }
 
-func (c listedChange) page() string { return "/.links/changes?change=" + c.Old + "-" + c.Digest }
+func (c listedChange) page() string { return "changes?change=" + c.Old + "-" + c.Digest }
 
 func TestEachChangeIsListedWithWhoMadeItAndWhatItDid(t *testing.T) {
 	s, file := servePage(t, someRules, "")
@@ -58,15 +64,18 @@ func TestEachChangeIsListedWithWhoMadeItAndWhatItDid(t *testing.T) {
 	save(t, s, "key/fresh", "action=remove")
 	testcaddy.Write(t, file, strings.Replace(someRules, `"gone"`, `"https://old.test"`, 1))
 	s.Eventually(t, "/old", "302 https://old.test/")
-	got := s.Get(t, "/.links/changes", testcaddy.AsAnn, testcaddy.AsHTML)
+	got := look(t, s, "changes")
 	got.Body = html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(got.Body, ""))
 	got.Wants(t, 200, file+" 1 changed", "old before: gone after: https://old.test",
-		"ann 1 removed", "fresh before: https://a.test “why”", "ann 1 added", "fresh  after: https://a.test “why”")
-	s.Get(t, "/.links/changes", testcaddy.AsAnn).Wants(t, 200, " by ann: 1 added fresh\n  fresh: was no rule, now {",
+		"ann 1 removed", "fresh before: https://a.test “why”",
+		"ann 1 added", "fresh  after: https://a.test “why”")
+	s.Get(t, "/.links/changes", testcaddy.AsAnn).Wants(t, 200,
+		" by ann: 1 added fresh\n  fresh: was no rule, now {",
 		"  old: was gone, now https://old.test\n")
 	all := changesOf(t, s, "changes")
 	if len(all) != 3 || all[0].Source == "" || all[1].User != "ann" || all[2].Remote != "" ||
-		all[1].Changes[0].Key != "fresh" || all[1].Changes[0].After != nil || all[1].Old != all[2].Digest {
+		all[1].Changes[0].Key != "fresh" || all[1].Changes[0].After != nil ||
+		all[1].Old != all[2].Digest {
 		t.Errorf("the changes are %+v", all)
 	}
 	if of := changesOf(t, s, "changes?key=/fresh"); len(of) != 2 || of[0].Removed != 1 {
@@ -83,8 +92,9 @@ func TestAChangeIsTakenBackAfterALookAtWhatThatDoes(t *testing.T) {
 	s.Post(t, "/.links/key/docs", testcaddy.FieldsOf(told.Body).Encode(), testcaddy.AsHTML)
 	s.Leads(t, "/d", "302 https://elsewhere.test/")
 	change := changesOf(t, s, "changes")[0]
-	shown := s.Get(t, change.page(), testcaddy.AsAnn, testcaddy.AsHTML)
-	shown.Wants(t, 200, "Take this change back?", "This also changes 1 other link", "Nothing is saved yet")
+	shown := look(t, s, change.page())
+	shown.Wants(t, 200, "Take this change back?", "This also changes 1 other link",
+		"Nothing is saved yet")
 	blind := "change=" + testcaddy.FieldsOf(shown.Body).Get("change")
 	s.Post(t, "/.links/changes", blind, testcaddy.AsHTML).
 		Wants(t, 428, "This also changes 1 other link")
@@ -97,27 +107,28 @@ func TestAChangeIsTakenBackAfterALookAtWhatThatDoes(t *testing.T) {
 	if got := testcaddy.ReadFile(t, file); got != before {
 		t.Error("the file is", got)
 	}
-	s.Get(t, "/.links/"+strings.TrimPrefix(done.Location(), "303 ./"), testcaddy.AsAnn, testcaddy.AsHTML).
+	look(t, s, strings.TrimPrefix(done.Location(), "303 ./")).
 		Wants(t, 200, "Saved.", "<bdi>ann</bdi>")
 	if all := changesOf(t, s, "changes"); len(all) != 2 || !all[0].CanTakeBack || all[1].CanTakeBack {
 		t.Errorf("the changes are %+v", all)
 	}
-	s.Get(t, "/.links/changes?done="+change.Digest, testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200)
+	lacks(t, look(t, s, "changes?done="+change.Digest), "Saved.")
 }
 
 func TestAChangeWhoseLinksHaveChangedSinceIsNotTakenBack(t *testing.T) {
 	s, file := servePage(t, someRules, "")
 	save(t, s, "new", "key=fresh&to=https://a.test")
 	made := changesOf(t, s, "changes")[0]
-	form := testcaddy.FieldsOf(s.Get(t, made.page(), testcaddy.AsAnn, testcaddy.AsHTML).Body).Encode()
+	form := testcaddy.FieldsOf(look(t, s, made.page()).Body).Encode()
 	save(t, s, "key/fresh", "to=https://b.test&digest="+digestOnPage(t, s))
 	before := testcaddy.ReadFile(t, file)
 	s.Post(t, "/.links/changes", form, testcaddy.AsHTML).
 		Wants(t, 409, "the link fresh has changed since: its rule is &#34;https://b.test&#34; now")
-	s.Get(t, made.page(), testcaddy.AsAnn, testcaddy.AsHTML).
+	look(t, s, made.page()).
 		Wants(t, 200, "It cannot be taken back here", "has changed since")
 	save(t, s, "key/fresh", "action=remove")
-	s.Post(t, "/.links/changes", form).Wants(t, 409, "fresh has changed since: its rule is removed now")
+	s.Post(t, "/.links/changes", form).
+		Wants(t, 409, "fresh has changed since: its rule is removed now")
 	save(t, s, "new", "key=fresh&to=https://b.test")
 	if testcaddy.ReadFile(t, file) != before {
 		t.Error("something was saved:", testcaddy.ReadFile(t, file))
@@ -140,15 +151,16 @@ func TestAChangeOfManyLinksIsFoldedAndTakenBackAsOne(t *testing.T) {
 			testcaddy.Must(t, err)
 			testcaddy.Write(t, file, string(content))
 			s.Eventually(t, "/k/007", "302 https://k.test/7")
-			listed := s.Get(t, "/.links/changes", testcaddy.AsAnn, testcaddy.AsHTML)
-			listed.Wants(t, 200, fmt.Sprintf("<details><summary>%d links</summary>", n), ">Take back<", "k/007")
-			shown := s.Get(t, changesOf(t, s, "changes")[0].page(), testcaddy.AsAnn, testcaddy.AsHTML)
+			listed := look(t, s, "changes")
+			listed.Wants(t, 200, fmt.Sprintf("<summary>%d links</summary>", n), ">Take back<", "k/007")
+			shown := look(t, s, changesOf(t, s, "changes")[0].page())
 			shown.Wants(t, 200, "<ins><span class=\"unseen\">after: </span><bdi>https://k.test/7<")
 			if n > 100 {
 				shown.Wants(t, 200, "And 200 other links.")
 				listed.Wants(t, 200, ">and others<")
 			}
-			s.Post(t, "/.links/changes", testcaddy.FieldsOf(shown.Body).Encode(), testcaddy.AsHTML).Wants(t, 303)
+			form := testcaddy.FieldsOf(shown.Body).Encode()
+			s.Post(t, "/.links/changes", form, testcaddy.AsHTML).Wants(t, 303)
 			s.Leads(t, "/docs", "302 https://docs.example/")
 			if got := testcaddy.ReadFile(t, file); strings.Contains(got, "k.test") {
 				t.Error("the file is", got)
@@ -177,7 +189,9 @@ func TestWhoMayOnlyReadSeesChangesWithoutNamesAndButtons(t *testing.T) {
 				header = append(header, asBob)
 			}
 			var id string
-			for _, target := range []string{"/.links/changes", "/.links/", "/.links/key/fresh", "/.links/new?key=fresh"} {
+			for _, target := range []string{
+				"/.links/changes", "/.links/", "/.links/key/fresh", "/.links/new?key=fresh",
+			} {
 				got := s.Get(t, target, header...)
 				got.Body, _, _ = strings.Cut(got.Body, "<footer>")
 				if target != "/.links/" && strings.Contains(got.Body, "bob") != tt.isNameFor {
@@ -201,13 +215,15 @@ func TestChangesAreFiftyAPageWithAWayOn(t *testing.T) {
 	for i := range 53 {
 		save(t, s, "new", fmt.Sprintf("key=n%d&to=https://n.test", i))
 	}
-	first := s.Get(t, "/.links/changes", testcaddy.AsAnn, testcaddy.AsHTML)
+	first := look(t, s, "changes")
 	first.Wants(t, 200, `key/n52"`, `key/n3"`, `href="./changes?key=&amp;shown=50"`)
 	if rest := changesOf(t, s, "changes?shown=50"); len(rest) != 3 || rest[2].Changes[0].Key != "n0" {
 		t.Errorf("behind them are %+v", rest)
 	}
-	for _, of := range []string{"changes?shown=60", "changes?shown=99999999999999999999", "changes?key=none"} {
-		s.Get(t, "/.links/"+of, testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200, "change is known")
+	for _, of := range []string{
+		"changes?shown=60", "changes?shown=99999999999999999999", "changes?key=none",
+	} {
+		look(t, s, of).Wants(t, 200, "change is known")
 	}
 }
 
@@ -217,13 +233,14 @@ func TestThePageOfALinkHasItsLastChanges(t *testing.T) {
 	for i := range 5 {
 		save(t, s, "key/fresh", fmt.Sprintf("to=https://n.test/%d&digest=%s", i+1, digestOnPage(t, s)))
 	}
-	got := s.Get(t, "/.links/key/fresh", testcaddy.AsAnn, testcaddy.AsHTML)
-	got.Wants(t, 200, "https://n.test/5<", "https://n.test/0<", `href="../changes?key=fresh">All its changes`)
+	got := look(t, s, "key/fresh")
+	got.Wants(t, 200, "https://n.test/5<", "https://n.test/0<",
+		`href="../changes?key=fresh">All its changes`)
 	lacks(t, got, "1 added")
 	if all := changesOf(t, s, "changes?key=fresh"); len(all) != 6 {
 		t.Errorf("all its changes are %+v", all)
 	}
-	lacks(t, s.Get(t, "/.links/key/old", testcaddy.AsAnn, testcaddy.AsHTML), "<h2>Changes</h2>")
+	lacks(t, look(t, s, "key/old"), "<h2>Changes</h2>")
 }
 
 func TestWhatWasChangedLastIsKnownAfterARestartWithNames(t *testing.T) {
@@ -237,7 +254,7 @@ func TestWhatWasChangedLastIsKnownAfterARestartWithNames(t *testing.T) {
 	testcaddy.Must(t, caddy.Stop())
 	s.Load(t, testcaddy.PageBlock(file, ""))
 	s.Get(t, "/.links/changes", testcaddy.AsAnn).Wants(t, 200, "ann") // it is read now
-	home := s.Get(t, "/.links/", testcaddy.AsAnn, testcaddy.AsHTML)
+	home := look(t, s, "")
 	home.Wants(t, 200, "Last changed", "<bdi>ann</bdi>", `href="./?q=&amp;sort=changed"`)
 	s.Get(t, "/.links/", testcaddy.AsAnn).Wants(t, 200, "fresh https://a.test by ann\n")
 	s.Get(t, "/.links/", testcaddy.AsAnn, testcaddy.AsJSON).Wants(t, 200, `"what":"added","who":"ann"`)
@@ -253,7 +270,7 @@ func TestWhatWasChangedLastIsKnownAfterARestartWithNames(t *testing.T) {
 			t.Errorf("%s has %v in the order %s, want %s", query, got.keys(), got.Sort, want)
 		}
 	}
-	s.Get(t, "/.links/?q=&sort=changed", testcaddy.AsAnn, testcaddy.AsHTML).
+	look(t, s, "?q=&sort=changed").
 		Wants(t, 200, `aria-sort="descending"`, "<bdi>ann</bdi>")
 }
 
@@ -276,13 +293,14 @@ func TestAConflictSaysWhoWasFaster(t *testing.T) {
 func TestALinkThatWasRemovedCanBeHadAgain(t *testing.T) {
 	s, _ := servePage(t, someRules, "misses")
 	save(t, s, "key/secret/plan", "action=remove")
-	s.Get(t, "/.links/key/secret/plan", testcaddy.AsAnn, testcaddy.AsHTML).
-		Wants(t, 404, "This link was removed<bdi> by ann</bdi> on", "Make it again", `new?key=secret%2fplan`)
+	look(t, s, "key/secret/plan").
+		Wants(t, 404, "This link was removed<bdi> by ann</bdi> on", "Make it again",
+			`new?key=secret%2fplan`)
 	s.Get(t, "/.links/key/secret/plan", testcaddy.AsAnn).Wants(t, 404, "It was removed at", " by ann.")
 	miss := s.Get(t, "/secret/plan", testcaddy.AsHTML)
 	miss.Wants(t, 404, "Make this link", "new?key=secret%2fplan")
 	lacks(t, miss, "ann", "removed", "plans.example") // it is shown to everybody
-	filledIn := s.Get(t, "/.links/new?key=secret%2fplan", testcaddy.AsAnn, testcaddy.AsHTML)
+	filledIn := look(t, s, "new?key=secret%2fplan")
 	filledIn.Wants(t, 200, "This link was removed<bdi> by ann</bdi> on")
 	form := testcaddy.FieldsOf(filledIn.Body)
 	for name, want := range map[string]string{
@@ -301,6 +319,6 @@ func TestALinkThatWasRemovedCanBeHadAgain(t *testing.T) {
 		t.Error("it cannot be saved")
 	}
 	s.Leads(t, "/secret/plan", "301 https://plans.example/")
-	lacks(t, s.Get(t, "/.links/new?key=secret/plan", testcaddy.AsAnn, testcaddy.AsHTML), "was removed")
-	lacks(t, s.Get(t, "/.links/new?key=", testcaddy.AsAnn, testcaddy.AsHTML), "was removed")
+	lacks(t, look(t, s, "new?key=secret/plan"), "was removed")
+	lacks(t, look(t, s, "new?key="), "was removed")
 }

@@ -148,8 +148,8 @@ func (v *search) addAnswering(r *request, path string) (number int, ok bool) {
 // isEmpty reports whether all links were searched, and none was found.
 func (v *search) isEmpty() bool { return v.Total == 0 && !v.AtLeast }
 
-// addFound searches, and adds what is found. The query parameter after is a key, with its rank where
-// there is one, as KEY?RANK: no key has a question mark. So many links as shown says were on the
+// addFound searches, and adds what is found. The query parameter after is a key, with its rank if
+// there are ranks as KEY?RANK: no key has a question mark. So many links as shown says were on the
 // pages before.
 func (v *search) addFound(r *request, query find.Query) {
 	form := r.URL.Query()
