@@ -78,8 +78,8 @@ func parseYes(value string) (isYes, ok bool) {
 	return false, false
 }
 
-// fieldsOfJSON reads a JSON object as the fields of a form; the value null is an empty one. A
-// status may be a number, and a field that says yes or no true or false.
+// fieldsOfJSON reads a JSON object as the fields of a form; the value null is an empty one. The
+// status may also be a number, and exact and unlisted may be true or false.
 func fieldsOfJSON(body io.Reader) (url.Values, error) {
 	content, err := io.ReadAll(body)
 	if err != nil {

@@ -45,6 +45,9 @@ func (d *Difference) Results() iter.Seq[Change] {
 
 // ResultOf returns what has changed for clients of a key, in any spelling.
 func (d *Difference) ResultOf(key string) (change Change, is bool) {
+	if d.after == nil { // nothing was compared
+		return change, false
+	}
 	c := resultComparison{before: d.before, after: d.after, yield: func(found Change) bool {
 		change, is = found, true
 		return false
