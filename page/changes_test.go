@@ -244,15 +244,10 @@ func TestThePageOfALinkHasItsLastChanges(t *testing.T) {
 }
 
 func TestWhatWasChangedLastIsKnownAfterARestartWithNames(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "links.json")
-	testcaddy.Write(t, file, someRules)
-	s := testcaddy.Serve(t, "respond 404")
-	s.Storage = testcaddy.StorageDir(t)
-	s.Load(t, testcaddy.PageBlock(file, ""))
+	s, file := serveKept(t)
 	save(t, s, "new", "key=fresh&to=https://a.test")
 	save(t, s, "key/old", "to=https://b.test&digest="+digestOnPage(t, s))
-	testcaddy.Must(t, caddy.Stop())
-	s.Load(t, testcaddy.PageBlock(file, ""))
+	restart(t, s, testcaddy.PageBlock(file, ""))
 	s.Get(t, "/.links/changes", testcaddy.AsAnn).Wants(t, 200, "ann") // it is read now
 	home := look(t, s, "")
 	home.Wants(t, 200, "Last changed", "<bdi>ann</bdi>", `href="./?q=&amp;sort=changed"`)
@@ -321,4 +316,84 @@ func TestALinkThatWasRemovedCanBeHadAgain(t *testing.T) {
 	s.Leads(t, "/secret/plan", "301 https://plans.example/")
 	lacks(t, look(t, s, "new?key=secret/plan"), "was removed")
 	lacks(t, look(t, s, "new?key="), "was removed")
+}
+
+// restart stops Caddy, and starts it with another block and the same storage.
+func restart(t *testing.T, s *testcaddy.Server, block string) {
+	t.Helper()
+	testcaddy.Must(t, caddy.Stop())
+	s.Load(t, block)
+}
+
+// serveKept is servePage with a storage that outlasts a restart.
+func serveKept(t *testing.T) (s *testcaddy.Server, file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "links.json")
+	testcaddy.Write(t, file, someRules)
+	s = testcaddy.Serve(t, "respond 404")
+	s.Storage = testcaddy.StorageDir(t)
+	s.Load(t, testcaddy.PageBlock(file, ""))
+	return s, file
+}
+
+func TestWhereNothingCanBeEditedChangesSayWhyTheyAreNotTakenBack(t *testing.T) {
+	s, _ := serveKept(t)
+	save(t, s, "new", "key=fresh&to=https://a.test")
+	restart(t, s, "shortlink {\nfresh https://a.test\nname go\n}\n"+testcaddy.SignIn+"\nshortlink_page")
+	const why = "inline rules cannot be edited"
+	list := look(t, s, "changes")
+	list.Wants(t, 200, "No change can be taken back here", why)
+	lacks(t, list, "Take back")
+	change := changesOf(t, s, "changes")[0]
+	look(t, s, change.page()).Wants(t, 200, "It cannot be taken back here", why)
+	s.Post(t, "/.links/changes", "change="+change.Old+"-"+change.Digest).Wants(t, 409, why)
+}
+
+func TestAChangeThatWouldHideARuleOfALaterSourceIsNotTakenBack(t *testing.T) {
+	first, second := filepath.Join(t.TempDir(), "a.json"), filepath.Join(t.TempDir(), "b.json")
+	testcaddy.Write(t, first, `{}`)
+	testcaddy.Write(t, second, `{"docs": "https://a.test"}`)
+	s := testcaddy.Serve(t, "shortlink {\nfrom file "+first+"\nfrom file "+second+"\n}\n"+
+		testcaddy.SignIn+"\nshortlink_page")
+	testcaddy.Write(t, second, `{"docs": "https://b.test"}`)
+	s.Eventually(t, "/docs", "302 https://b.test/")
+	look(t, s, changesOf(t, s, "changes")[0].page()).
+		Wants(t, 200, "stands in source "+second, "change it in "+second)
+}
+
+func TestProgramsTakeChangesBackToo(t *testing.T) {
+	s, _ := servePage(t, someRules, "")
+	save(t, s, "new", "key=fresh&to=https://a.test")
+	change := changesOf(t, s, "changes")[0]
+	edit := map[string]string{"change": change.Old + "-" + change.Digest}
+	var done struct {
+		Saved  bool
+		Digest string
+	}
+	got := postJSON(t, s, "/.links/changes", edit)
+	got.Wants(t, 200, `"done":"taken back"`)
+	testcaddy.Must(t, json.Unmarshal([]byte(got.Body), &done))
+	if !done.Saved || done.Digest != change.Old {
+		t.Errorf("it is answered with %+v", done)
+	}
+	postJSON(t, s, "/.links/changes", edit).
+		Wants(t, 409, `"saved":false`, `"why_not":"the link fresh has changed since`)
+	s.Post(t, "/.links/changes", "change=x", `If-Match: rubbish`).Wants(t, 400, "If-Match takes")
+}
+
+func TestAChangeThatCannotBeReadDoesNotHideTheOthers(t *testing.T) {
+	s, file := serveKept(t)
+	save(t, s, "new", "key=fresh&to=https://a.test")
+	testcaddy.Must(t, caddy.Stop())
+	entries, err := filepath.Glob(filepath.Join(s.Storage, "shortlink", "history", "go", "*"))
+	if err != nil || len(entries) != 1 {
+		t.Fatal(entries, err)
+	}
+	head, _, _ := strings.Cut(testcaddy.ReadFile(t, entries[0]), "\n")
+	testcaddy.Write(t, entries[0], head+"\n[broken")
+	s.Load(t, testcaddy.PageBlock(file, ""))
+	save(t, s, "new", "key=other&to=https://b.test")
+	look(t, s, "changes").Wants(t, 200, "https://b.test", `key/fresh"`)
+	look(t, s, changesOf(t, s, "changes")[1].page()).Wants(t, 200, "It cannot be taken back here")
+	look(t, s, "key/fresh").Wants(t, 200, "https://a.test")
 }
