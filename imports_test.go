@@ -52,7 +52,8 @@ var mayImport = map[string][]string{
 	},
 	"internal/client": {"internal/live", "resolver"},
 	"internal/show": {
-		"source", "internal/find", "internal/reverse", "resolver", "weburl", "internal/printable",
+		"source", "internal/find", "internal/history", "internal/reverse", "resolver", "weburl",
+		"internal/printable",
 	},
 	"internal/admin": {
 		"internal/show", "internal/client", "internal/live", "internal/history", "internal/hits",
