@@ -74,7 +74,8 @@ var mayImport = map[string][]string{
 	"internal/migrate/migratetest": {"internal/migrate", "rulefile", "resolver"},
 	"internal/command": {
 		"internal/migrate/formats", "internal/migrate", "internal/admin", "internal/coverage",
-		"internal/history", "internal/show", "internal/live", "internal/find", "internal/near", "internal/webroot", "source",
+		"internal/history", "internal/show", "internal/live", "internal/find", "internal/near",
+		"internal/webroot", "source",
 		"rulefile", "resolver", "resolver/lint", "weburl", "internal/printable",
 	},
 	".": {

@@ -46,7 +46,8 @@ func TestChangesAreListedLookedAtAndTakenBack(t *testing.T) {
 	says := func(want string, status int, args ...string) {
 		t.Helper()
 		got, exit := s.Command(args...)
-		if got = withNames(got, a, b, c); !regexp.MustCompile("^"+want+"$").MatchString(got) || exit != status {
+		got = withNames(got, a, b, c)
+		if exit != status || !regexp.MustCompile("^"+want+"$").MatchString(got) {
 			t.Errorf("%q says %d\n%swant %d\n%s", args, exit, got, status, want)
 		}
 	}
@@ -73,8 +74,8 @@ TIME  B -> .*  by ADDRESS: 1 added sale
 	}
 	says("Error: the rules are those of A already\n", 1, "restore", a)
 	says("Error: write more digits of the digest than \"1234567\", at least 8\n", 1, "restore", "1234567")
-	says("Error: the history does not know it: of what is kept, no change has led to 123456789, or away "+
-		"from it\n", 1, "history", "--digest", "123456789")
+	says("Error: the history does not know it: of what is kept, no change has led to 123456789, or "+
+		"away from it\n", 1, "history", "--digest", "123456789")
 	says("Error: history takes one key at most, or --digest, or forget and a digest\n", 2,
 		"history", "one", "other")
 	says("Error: restore takes one digest; caddy shortlink history lists them\n", 2, "restore")
@@ -93,13 +94,14 @@ func TestAForgottenChangeIsNotTakenBack(t *testing.T) {
 	b := digestOf(t, s)
 	s.Says(t, "", 0, "history", "forget", b[:8])
 	got, _ := s.Command("history")
-	if want := "TIME  A -> B  by ADDRESS: 1 added; its content is missing: it was forgotten\n"; withNames(got, a, b) != want {
+	const line = "TIME  A -> B  by ADDRESS: 1 added; its content is missing: it was forgotten\n"
+	if withNames(got, a, b) != line {
 		t.Errorf("it says %s", got)
 	}
 	got, exit := s.Command("restore", a)
 	if want := "Error: the history does not lead there: the change from A to B lies in between, and " +
-		"has no content: it was forgotten; if a file has these rules, write: caddy shortlink apply FILE " +
-		"--replace\n"; withNames(got, a, b) != want || exit != 1 {
+		"has no content: it was forgotten; if a file has these rules, write: caddy shortlink apply " +
+		"FILE --replace\n"; withNames(got, a, b) != want || exit != 1 {
 		t.Errorf("it says %s", got)
 	}
 }
@@ -120,7 +122,8 @@ func TestAStorageThatTakesNoHistoryIsToldInTheStatus(t *testing.T) {
 		}
 	}
 	got, exit := s.Command("history")
-	if want := "Error: the history in Caddy's storage cannot be read: "; !strings.HasPrefix(got, want) || exit != 1 {
+	const unread = "Error: the history in Caddy's storage cannot be read: "
+	if !strings.HasPrefix(got, unread) || exit != 1 {
 		t.Errorf("it says %s", got)
 	}
 }

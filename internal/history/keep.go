@@ -205,8 +205,8 @@ func (v *visit) byOthers(h *head) []step {
 	}), h.Old, h.New, false)
 }
 
-// place returns what to call a change, and sets its order. The change is not new if what others have
-// stored of it says as much.
+// place returns what to call a change, and sets its order. The change is not new if what others
+// have stored of it says as much.
 func (v *visit) place(h *head, byOthers []step) (i id, isNew bool) {
 	i, h.Order = id{half(h.Old), half(h.New), 1, found}, 1
 	if h.IsEdit() {

@@ -212,8 +212,8 @@ func (s *Store) Recent() (all []Recent) {
 }
 
 // Way passes the changes of keys that lead from one digest to another, in their order, so that a
-// key may be passed several times. The beginning of the digest to go to is enough; Way returns it in
-// full.
+// key may be passed several times. The beginning of the digest to go to is enough; Way returns it
+// in full.
 func (s *Store) Way(ctx context.Context, from, to string, do func(KeyChange)) (digest string,
 	err error) {
 	err = s.use(ctx, func(v *visit) error {

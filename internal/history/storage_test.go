@@ -188,7 +188,7 @@ func (s *server) wants(lines ...string) {
 	}
 	var got []string
 	for _, e := range slices.Backward(all) {
-		line := fmt.Sprintf("%s %s %s", e.Who(), strings.TrimRight(e.Old, "f"), strings.TrimRight(e.New, "f"))
+		line := fmt.Sprint(e.Who(), " ", strings.TrimRight(e.Old, "f"), " ", strings.TrimRight(e.New, "f"))
 		if e.Missing != "" {
 			line += ": " + e.Missing
 		}

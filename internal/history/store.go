@@ -86,8 +86,8 @@ func (s *Store) KeepIn(ctx context.Context, in certmagic.Storage, logger *zap.Lo
 	})
 }
 
-// End stores the last changes, and stops. It returns at most [storage.LastSave] after the end of the
-// last configuration.
+// End stores the last changes, and stops. It returns at most [storage.LastSave] after the end of
+// the last configuration.
 func (s *Store) End() {
 	if s.stop != nil {
 		s.stop()

@@ -348,11 +348,13 @@ func TestAKeysChangesAreListed(t *testing.T) {
 		s.Record(c, slices.Values([]KeyChange{{"other", nil, text("b")}, {"docs", text("b"), nil}}))
 		synctest.Wait()
 		all, err := s.List(t.Context(), func(key string) bool { return key == "other" })
-		if err != nil || len(all) != 1 || len(all[0].Keys) != 1 || all[0].Keys[0].Kind() != resolver.ChangeAdded {
+		if err != nil || len(all) != 1 || len(all[0].Keys) != 1 ||
+			all[0].Keys[0].Kind() != resolver.ChangeAdded {
 			t.Errorf("got %v, %v", all, err)
 		}
 		e, err := s.Get(t.Context(), digest("c"))
-		if err != nil || len(e.Keys) != 2 || e.Keys[0].Key != "docs" || e.Keys[0].Kind() != resolver.ChangeRemoved {
+		if err != nil || len(e.Keys) != 2 || e.Keys[0].Key != "docs" ||
+			e.Keys[0].Kind() != resolver.ChangeRemoved {
 			t.Errorf("got %v, %v", e, err)
 		}
 	})

@@ -275,8 +275,8 @@ func (rs *Ruleset) Reload(ctx context.Context) {
 	})
 }
 
-// loadStale reads the stale sources and swaps in or rejects the result. by is the edit that is read,
-// nil for none. shared.loading must be held.
+// loadStale reads the stale sources and swaps in or rejects the result. by is the edit that is
+// read, nil for none. shared.loading must be held.
 func (rs *Ruleset) loadStale(by *Edit) {
 	work := rs.shared.backlog.takeAll(len(rs.Sources))
 	if !slices.ContainsFunc(work, isStale) {

@@ -84,8 +84,8 @@ func whyNotRestored(err error) error {
 	if !is || refusal.Reason != NotEditable {
 		return err
 	}
-	return &Refusal{NotEditable, fmt.Errorf("%w; take the changes back where these rules stand: caddy "+
-		"shortlink history --digest shows each", err)}
+	return &Refusal{NotEditable, fmt.Errorf("%w; take the changes back where these rules stand: "+
+		"caddy shortlink history --digest shows each", err)}
 }
 
 // changesTo returns the changes that lead to the rules of a digest from those that serve now.

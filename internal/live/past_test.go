@@ -108,10 +108,12 @@ func TestTheHistoryKnowsWhoAndWhat(t *testing.T) {
 			got = append(got, fmt.Sprint(e.Who(), " ", e.Added, e.Removed, e.Changed, " ", e.First, " ",
 				e.Keys[0].Key, " ", string(e.Keys[0].Before), " ", string(e.Keys[0].After)))
 		}
-		if want := []string{fmt.Sprintf("bob 1 0 1 [{a changed} {c added}] a %q %q", one, two)}; err != nil || !slices.Equal(got, want) {
+		want := []string{fmt.Sprintf("bob 1 0 1 [{a changed} {c added}] a %q %q", one, two)}
+		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q, %v", got, want, err)
 		}
-		if all, err = rs.History(t.Context(), ""); err != nil || len(all) != 2 || all[0].Who() != "links.json" {
+		all, err = rs.History(t.Context(), "")
+		if err != nil || len(all) != 2 || all[0].Who() != "links.json" {
 			t.Errorf("got %v, %v", all, err)
 		}
 	})
@@ -182,7 +184,8 @@ func TestAStorageThatFailsKeepsNoEditFromHappening(t *testing.T) {
 		}
 		m.heal()
 		time.Sleep(time.Hour)
-		if all, err := rs.History(t.Context(), ""); err != nil || len(all) != 3 || rs.Status().History != nil {
+		all, err := rs.History(t.Context(), "")
+		if err != nil || len(all) != 3 || rs.Status().History != nil {
 			t.Errorf("got %v, %v, %v", all, err, rs.Status().History)
 		}
 	})

@@ -35,7 +35,8 @@ type reloadLabels struct{ source, result string }
 func newTotals(name string) *totals {
 	counters := hits.NewCounters(time.Now())
 	return &totals{
-		name: name, hits: counters, keeper: hits.NewKeeper(name, counters), history: history.NewStore(name),
+		name: name, hits: counters, keeper: hits.NewKeeper(name, counters),
+		history: history.NewStore(name),
 		reloads: map[reloadLabels]uint64{}, succeeded: map[string]time.Time{},
 	}
 }
