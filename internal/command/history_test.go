@@ -73,7 +73,8 @@ TIME  B -> .*  by ADDRESS: 1 added sale
 		t.Errorf("the file holds %q, %v", got, err)
 	}
 	says("Error: the rules are those of A already\n", 1, "restore", a)
-	says("Error: write more digits of the digest than \"1234567\", at least 8\n", 1, "restore", "1234567")
+	says("Error: write more digits of the digest than \"1234567\", at least 8\n", 1,
+		"restore", "1234567")
 	says("Error: the history does not know it: of what is kept, no change has led to 123456789, or "+
 		"away from it\n", 1, "history", "--digest", "123456789")
 	says("Error: history takes one key at most, or --digest, or forget and a digest\n", 2,

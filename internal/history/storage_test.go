@@ -188,7 +188,8 @@ func (s *server) wants(lines ...string) {
 	}
 	var got []string
 	for _, e := range slices.Backward(all) {
-		line := fmt.Sprint(e.Who(), " ", strings.TrimRight(e.Old, "f"), " ", strings.TrimRight(e.New, "f"))
+		old, now := strings.TrimRight(e.Old, "f"), strings.TrimRight(e.New, "f")
+		line := fmt.Sprintf("%s %s %s", e.Who(), old, now)
 		if e.Missing != "" {
 			line += ": " + e.Missing
 		}
