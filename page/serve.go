@@ -99,7 +99,7 @@ func (r *request) post(h http.Header) view {
 	if !isKey && r.rest != "new" && r.rest != "changes" {
 		h.Set("Allow", "GET, HEAD")
 		return failure(r.layout(), http.StatusMethodNotAllowed,
-			"Edits are sent to key/KEY, or to new with a field key.")
+			"Edits are sent to key/KEY, to new with a field key, or to changes with a field change.")
 	}
 	if err := r.readFields(); err != nil {
 		return failure(r.layout(), client.StatusOf(err), "Nothing has changed: "+err.Error()+".")
