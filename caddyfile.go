@@ -55,6 +55,7 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //		max_size <size>
 //		allow_hosts <host_pattern...>
 //		advertise [<base_url>]
+//		history <n|off>
 //		name <name>
 //	}
 //

@@ -50,6 +50,8 @@ func TestAConfigurationThatCannotServeIsRefused(t *testing.T) {
 			`cache takes a duration of at least one second, such as "1h", not -1s`},
 		"too short a time for permanent ones": {`{"cache_permanent": 1}`,
 			`cache_permanent takes a duration of at least one second, such as "1h", not 1ns`},
+		"a history without an end": {`{"history": 1001}`,
+			"history takes a number from 0 to 1000, not 1001"},
 		"a bad name": {`{"name": "a/b"}`,
 			`name takes letters, digits, "-", "_" and ".", not "a/b"`},
 	}
@@ -66,7 +68,7 @@ func TestAConfigurationThatCannotServeIsRefused(t *testing.T) {
 func TestTheJSONOfAHandlerIsReadAsItWasWritten(t *testing.T) {
 	const config = `{"rules":{"a":"/b?c&d","e":{"to":"https://example.com","status":308,"exact":true,"unlisted":true}},` +
 		`"origin":"https://go.example","status_code":301,"cache":3600000000000,"query":"preserve","protect":["*"],` +
-		`"fold":"case","max_redirects":0,"allow_hosts":["example.com"],"name":"links"}`
+		`"fold":"case","max_redirects":0,"allow_hosts":["example.com"],"history":0,"name":"links"}`
 	if _, err := testcaddy.Provision(t, config); err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,7 @@ import (
 	"go.uber.org/zap"
 
 	_ "github.com/caddy-shortlink/shortlink/internal/admin" // registers the admin endpoint
+	"github.com/caddy-shortlink/shortlink/internal/history"
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -133,6 +134,10 @@ type Handler struct {
 	// exactly this page. An empty object is enough. Default: none.
 	Advertise *Advertise `json:"advertise,omitempty"`
 
+	// How many changes of the rules are kept in Caddy's storage, so that they can be looked at and
+	// taken back: from 1 to 1000, or 0 for none. Default: 100.
+	History *int `json:"history,omitempty"`
+
 	// A name for this handler, of letters, digits, `-`, `_` and `.`, for messages.
 	// Default: none.
 	Name string `json:"name,omitempty"`
@@ -202,8 +207,11 @@ func (h *Handler) config(ctx caddy.Context) (config live.Config, err error) {
 	h.Rules.setSource(h.Name)
 	config = live.Config{
 		Name: h.Name, Identity: identity, Rules: h.Rules, Expect: h.Expect,
-		Advertised: h.Advertise != nil,
-		Context:    ctx,
+		Advertised: h.Advertise != nil, KeptChanges: history.DefaultKept,
+		Context: ctx,
+	}
+	if h.History != nil {
+		config.KeptChanges = *h.History
 	}
 	for _, raw := range h.SourcesRaw {
 		config.SourceJSON = append(config.SourceJSON, string(raw))
@@ -283,15 +291,18 @@ func maxAge(lifetime caddy.Duration) string {
 
 // checkResponse checks the options that are not about rules.
 func (h *Handler) checkResponse() error {
-	var name, advertise error
+	var name, advertise, past error
 	if !validName(h.Name) {
 		name = fmt.Errorf("name takes letters, digits, \"-\", \"_\" and \".\", not %q", h.Name)
+	}
+	if h.History != nil && (*h.History < 0 || *h.History > history.MostKept) {
+		past = fmt.Errorf("history takes a number from 0 to %d, not %d", history.MostKept, *h.History)
 	}
 	if h.Advertise != nil && h.Advertise.BaseURL != "" {
 		_, advertise = h.Advertise.origin()
 	}
 	return errors.Join(checkCache("cache", h.Cache), checkCache("cache_permanent", h.CachePermanent),
-		advertise, name)
+		advertise, past, name)
 }
 
 // checkCache checks a member for the lifetime of redirects.

@@ -46,6 +46,7 @@ func directiveOptions() []option {
 			set: setAllowHosts},
 		{name: "advertise", takes: "scheme and host of short URLs, or nothing",
 			choices: "such as https://go.example.com", optional: true, set: setAdvertise},
+		{name: "history", takes: "a number of changes from 1 to 1000, or off", set: setHistory},
 		{name: "name", takes: "a name", choices: `letters, digits, "-", "_" and "."`, set: setName},
 	}
 }
@@ -113,6 +114,16 @@ func setAdvertise(h *Handler, args []string) bool {
 		h.Advertise.BaseURL = args[0]
 	}
 	return true
+}
+
+func setHistory(h *Handler, args []string) bool {
+	h.History = new(int)
+	if args[0] == "off" {
+		return true
+	}
+	n, err := strconv.Atoi(args[0])
+	*h.History = n
+	return err == nil && n > 0
 }
 
 func setName(h *Handler, args []string) bool {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -32,6 +33,8 @@ type conflictView struct {
 	Key    string `json:"key"`
 	Mine   *rule  `json:"mine,omitempty"` // nil to remove it
 	Theirs *rule  `json:"theirs,omitempty"`
+	// Last says who was faster, if that is known.
+	Last *lastChange `json:"last,omitempty"`
 }
 
 func (r *request) conflict(written resolver.Rule, e *formEdit, now *resolver.Rule) view {
@@ -39,6 +42,9 @@ func (r *request) conflict(written resolver.Rule, e *formEdit, now *resolver.Rul
 	v.Was, v.Digest = live.RuleText(now), r.links.Serving().Digest // of theirs
 	v.Status, v.Title = http.StatusConflict, "The link has changed meanwhile"
 	v.Error = "The link " + e.key + " has changed since this form was opened. Nothing is saved."
+	if last := r.links.LastChange(e.key); last != nil {
+		v.Last = r.lastChangeOf(last.Change, last.Kind)
+	}
 	if e.isFrom && e.from == nil ||
 		cmp.Or(r.PostForm.Get(fieldWas), r.PostForm.Get(fieldDigest)) == "" {
 		v.Title = "The key is taken"
@@ -86,6 +92,9 @@ func (conflictView) template() string { return "conflict" }
 
 func (v conflictView) text(w io.Writer) {
 	fmt.Fprintln(w, v.Error)
+	if v.Last != nil {
+		fmt.Fprintf(w, "It was %s%s at %s.\n", v.Last.What, v.Last.By, v.Last.Time.Format(time.RFC3339))
+	}
 	if v.Theirs != nil {
 		fmt.Fprint(w, "now:  ")
 		v.Theirs.line(w)

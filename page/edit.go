@@ -38,6 +38,8 @@ type editForm struct {
 	Rule rule `json:"rule"`
 	// IsNew says that the link does not exist yet.
 	IsNew bool `json:"new,omitempty"`
+	// Removed says when there was such a link last, if the fields are of that.
+	Removed *lastChange `json:"removed,omitempty"`
 	// IsChecked says that the user has just looked at what comes of it.
 	IsChecked bool `json:"-"`
 
@@ -53,11 +55,19 @@ type editForm struct {
 	facts
 }
 
-// newForm returns the form of a new link, filled in as the query says.
+// newForm returns the form of a new link, filled in as the query says, or with what a link was that
+// had its key.
 func (r *request) newForm() view {
 	query := r.URL.Query()
-	written, _ := ruleOfForm(query, keyIn(query)) // what is missing is still to be written
-	return r.form(written)
+	key := keyIn(query)
+	written, _ := ruleOfForm(query, key) // what is missing is still to be written
+	removed, was := (*lastChange)(nil), (*resolver.Rule)(nil)
+	if _, isTaken := servingRule(r.links.Serving().Ruleset, key); len(query) == 1 && !isTaken {
+		removed, was = r.removal(key)
+	}
+	v := r.form(*cmp.Or(was, &written))
+	v.Removed = removed
+	return v
 }
 
 // form returns the form with a rule in its fields, as the request has it.
@@ -278,9 +288,9 @@ func (r *request) lineToCommit(key, why string) view {
 type saved struct {
 	layout
 	Saved   bool   `json:"saved"`
-	Key     string `json:"key"`
+	Key     string `json:"key,omitempty"`
 	Digest  string `json:"digest"`
-	Done    string `json:"done"` // made, saved or removed
+	Done    string `json:"done"` // made, saved, renamed, removed or taken back
 	Removed *rule  `json:"removed,omitempty"`
 }
 
@@ -303,10 +313,15 @@ func (saved) template() string { return "message" }
 
 // location returns where a browser goes next: to the page of the key, or to the start page.
 func (v saved) location() string {
-	if v.Done == "removed" {
+	switch v.Done {
+	case "taken back":
+		return v.Root + "changes?done=" + v.Digest
+	case "removed":
 		return v.Root + "?removed=" + url.QueryEscape(v.Removed.Key)
 	}
 	return v.Root + keyPathWith(v.Key, "done="+v.Done)
 }
 
-func (v saved) text(w io.Writer) { fmt.Fprintf(w, "%s %s, digest %s\n", v.Done, v.Key, v.Digest) }
+func (v saved) text(w io.Writer) {
+	fmt.Fprintf(w, "%s, digest %s\n", strings.TrimSpace(v.Done+" "+v.Key), v.Digest)
+}

@@ -59,45 +59,57 @@ func fingerprint(effects *live.Effects) string {
 	return fmt.Sprintf("%x", sum.Sum(nil)[:12])
 }
 
-// effectsView shows what an edit changes, before it is made.
+// effectsView shows what an edit of a link changes, before it is made.
 type effectsView struct {
 	editForm
-	Saved    bool          `json:"saved"` // never
-	IsRemove bool          `json:"remove,omitempty"`
+	shownEffects
+	IsRemove bool              `json:"remove,omitempty"`
+	Own      []show.ChangeLine `json:"-"`
+}
+
+// shownEffects are what an edit changes besides the edited links.
+type shownEffects struct {
+	Saved    bool          `json:"saved"`  // never
 	Count    int           `json:"others"` // the number of other links that change
 	HasMore  bool          `json:"more,omitempty"`
 	Others   []show.Change `json:"effects"`
 	Confirm  string        `json:"confirm"`
+	Warnings []remark      `json:"warnings,omitempty"`
 	// why the page would be hidden
 	Hides []string `json:"hides_page,omitempty"`
 
 	OtherLines []show.ChangeLine `json:"-"`
-	Own        []show.ChangeLine `json:"-"`
 }
 
-// effects returns the view of an edit's effects.
-func (r *request) effects(written resolver.Rule, e *formEdit, f *live.Effects) effectsView {
-	v := effectsView{editForm: r.form(written), IsRemove: e.rule == nil, Count: f.Count,
-		HasMore: f.HasMore, Confirm: fingerprint(f)}
-	v.Digest, v.Warnings = r.links.Serving().Digest, remarksOf(f.Warnings)
-	if e.from != nil {
-		v.Was = live.RuleText(e.from)
-	}
+// shown returns effects as views show them.
+func shown(f *live.Effects) shownEffects {
+	v := shownEffects{Count: f.Count, HasMore: f.HasMore, Confirm: fingerprint(f),
+		Warnings: remarksOf(f.Warnings), OtherLines: show.LinesOf(f.Others...)}
 	for _, other := range f.Others {
 		v.Others = append(v.Others, show.ChangeOf(other))
 	}
-	v.OtherLines, v.Own = show.LinesOf(f.Others...), show.LinesOf(f.Own...)
 	for _, told := range v.Warnings {
 		if told.IsBad {
 			v.Hides = append(v.Hides, told.Message)
 		}
+	}
+	return v
+}
+
+// effects returns the view of an edit's effects.
+func (r *request) effects(written resolver.Rule, e *formEdit, f *live.Effects) effectsView {
+	v := effectsView{editForm: r.form(written), shownEffects: shown(f), IsRemove: e.rule == nil,
+		Own: show.LinesOf(f.Own...)}
+	v.Digest = r.links.Serving().Digest
+	if e.from != nil {
+		v.Was = live.RuleText(e.from)
 	}
 	v.Title, v.Status = v.Heading(), http.StatusPreconditionRequired
 	return v
 }
 
 // Heading says what there is to confirm.
-func (v effectsView) Heading() string {
+func (v shownEffects) Heading() string {
 	switch {
 	case v.Count > 0:
 		return "This also changes " + v.OtherLinks()
@@ -110,20 +122,25 @@ func (v effectsView) Heading() string {
 }
 
 // OtherLinks says how many other links change.
-func (v effectsView) OtherLinks() string { return show.OtherLinks(v.Count, v.HasMore) }
+func (v shownEffects) OtherLinks() string { return show.OtherLinks(v.Count, v.HasMore) }
 
 // Unnamed is how many of these links are not listed.
-func (v effectsView) Unnamed() int { return v.Count - len(v.Others) }
+func (v shownEffects) Unnamed() int { return v.Count - len(v.Others) }
 
 func (effectsView) template() string { return "effects" }
 
 func (v effectsView) text(w io.Writer) {
+	v.shownEffects.text(w)
+	v.facts.text(w)
+	fmt.Fprintf(w, "To save it send the same again with confirm=%s\n", v.Confirm)
+}
+
+func (v shownEffects) text(w io.Writer) {
 	fmt.Fprintf(w, "%s; nothing is saved yet.\n", v.Heading())
 	for _, line := range v.OtherLines {
 		fmt.Fprintf(w, "  %s: was %s, now %s\n", line.Requests, line.Before, line.After)
 	}
-	v.facts.text(w)
-	fmt.Fprintf(w, "To save it send the same again with confirm=%s\n", v.Confirm)
+	writeRemarks(w, v.Warnings)
 }
 
 // deleteForm returns the page that asks whether to remove a link, and shows the effects.
@@ -136,7 +153,7 @@ func (r *request) deleteForm(key string) view {
 		return failure(r.layout(), http.StatusForbidden, why)
 	}
 	e := &formEdit{key: key, from: &found, isFrom: true}
-	effects, err := r.preview(live.Change{Key: key, If: e.check})
+	effects, err := r.preview(&live.Edit{Changes: []live.Change{{Key: key, If: e.check}}})
 	if err != nil {
 		return failure(r.layout(), client.StatusOf(err),
 			"The link cannot be deleted here: "+err.Error()+".")
@@ -147,13 +164,13 @@ func (r *request) deleteForm(key string) view {
 	return v
 }
 
-// preview returns what a change would do. It is empty if a page of another site asks: those must
+// preview returns what an edit would do. It is empty if a page of another site asks: those must
 // not make users wait.
-func (r *request) preview(change live.Change) (*live.Effects, error) {
+func (r *request) preview(edit *live.Edit) (*live.Effects, error) {
 	post := *r.Request
 	post.Method = http.MethodPost
 	if r.page.csrf.Check(&post) != nil {
 		return new(live.Effects), nil
 	}
-	return r.links.Preview(r.Context(), &live.Edit{Changes: []live.Change{change}})
+	return r.links.Preview(r.Context(), edit)
 }

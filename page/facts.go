@@ -64,7 +64,11 @@ func (f facts) text(w io.Writer) {
 		fmt.Fprint(w, "the key is taken: ")
 		f.Taken.line(w)
 	}
-	for _, told := range f.Warnings {
+	writeRemarks(w, f.Warnings)
+}
+
+func writeRemarks(w io.Writer, all []remark) {
+	for _, told := range all {
 		fmt.Fprintf(w, "%s: %s\n", told.Kind, told.Message)
 	}
 }

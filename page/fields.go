@@ -31,7 +31,7 @@ const mostForm = 1 << 20
 // knownFields are the names of all fields of an edit.
 const knownFields = "key to " + fieldStatus + " " + fieldExact + " " + fieldUnlisted +
 	" query note " + fieldDigest + " " + fieldWas + " " + fieldConfirm + " " + fieldAction + " " +
-	fieldNewKey + " " + fieldOld
+	fieldNewKey + " " + fieldOld + " " + fieldChange
 
 // readFields reads the fields of an edit into r.PostForm, from a form or a JSON object.
 func (r *request) readFields() (err error) {

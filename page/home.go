@@ -69,7 +69,7 @@ func (r *request) home() view {
 	for _, c := range r.links.Changed(mostOnHome) {
 		if found, ok := servingRule(ruleset, c.Key); ok {
 			l := r.linkOf(found)
-			l.Time, l.What = c.Time, string(c.Kind)
+			l.lastChange = *r.lastChangeOf(c.Change, c.Kind)
 			v.Changed = append(v.Changed, l)
 		}
 	}
@@ -77,7 +77,7 @@ func (r *request) home() view {
 	defer cancel()
 	counted, err := r.links.HitSummary(ctx, mostOnHome)
 	if err != nil {
-		r.report(err)
+		r.report("hits", err)
 		return v
 	}
 	for _, u := range counted.MostUsed {
@@ -92,10 +92,10 @@ func (r *request) home() view {
 	return v
 }
 
-// report logs that hits are missing on a page.
-func (r *request) report(err error) {
+// report logs that something is missing on a page.
+func (r *request) report(what string, err error) {
 	if err != nil {
-		r.page.logger.Warn("hits are left out of the links page", zap.Error(err))
+		r.page.logger.Warn(what+" are left out of the links page", zap.Error(err))
 	}
 }
 
@@ -144,6 +144,6 @@ func (v home) text(w io.Writer) {
 	}
 	fmt.Fprintln(w, "\nlast changed")
 	for _, c := range v.Changed {
-		fmt.Fprintf(w, "%s  %s %s\n", c.Time.UTC().Format(time.RFC3339), c.Key, c.To)
+		fmt.Fprintf(w, "%s  %s %s%s\n", c.Time.UTC().Format(time.RFC3339), c.Key, c.To, c.By)
 	}
 }

@@ -38,6 +38,9 @@ type keyPage struct {
 	WhyNot       string `json:"why_not,omitempty"`
 	WhyNotRemove string `json:"why_not_remove,omitempty"`
 	Place        *place `json:"place,omitempty"`
+	// Changes are the last changes of the key; MoreChanges says that there are more.
+	Changes     []change `json:"changes,omitempty"`
+	MoreChanges bool     `json:"more_changes,omitempty"`
 
 	Chart  *chart  `json:"-"`
 	QR     *qrCode `json:"-"`
@@ -81,10 +84,13 @@ func (r *request) keyPage(key string) view {
 	}
 	v.Rule = ruleOf(found)
 	v.addWhyNot(r, found)
+	var err error
+	v.Changes, v.MoreChanges, err = r.changes(found.Key, 0, changesOfKey)
+	r.report("changes", err)
 	ctx, cancel := context.WithTimeout(r.Context(), hitsTime)
 	defer cancel()
 	days, count, err := r.links.DaysOf(ctx, found.Key)
-	r.report(err)
+	r.report("hits", err)
 	if v.Days = dayCounts(days); len(days) > 0 {
 		v.Chart = newChart("key", "Redirects per day", days)
 	}
@@ -164,6 +170,7 @@ func (r *request) firstLeads(target, key string, most int) (first []show.Lead, h
 func (r *request) noSuchKey(key string) view {
 	v := missing{layout: r.layout(), Key: key, Text: "There is no link with the key " + key + "."}
 	v.Status, v.Title = http.StatusNotFound, "No such link"
+	v.Removed, _ = r.removal(key)
 	v.addSuggestions(r.links, "/"+key, "")
 	return v
 }
@@ -207,6 +214,9 @@ func (v keyPage) text(w io.Writer) {
 	}
 	for _, lead := range v.Leads {
 		fmt.Fprintf(w, "%s leads there, too\n", lead.Path)
+	}
+	for _, c := range v.Changes {
+		show.WriteEntry(w, c.Entry)
 	}
 	if v.WhyNotRemove != "" {
 		fmt.Fprintf(w, "not edited here: %s\nin %s: %s\n", v.WhyNotRemove, v.Place.In, v.Place.Text)

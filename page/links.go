@@ -19,9 +19,8 @@ type link struct {
 	Redirects uint64  `json:"redirects,omitempty"`
 	// Last is when it was last used; zero for never.
 	Last time.Time `json:"last,omitzero"`
-	// Time is, in the list of the last changes, when it was added or changed, as What says.
-	Time time.Time `json:"time,omitzero"`
-	What string    `json:"what,omitempty"`
+	// lastChange is there in lists in the order of the last changes.
+	lastChange
 	// DeadEnd says that the link leads to a path of the site that no link answers.
 	DeadEnd string `json:"dead_end,omitempty"`
 	// URL is that of the destination; "" for none, and where it needs values.
@@ -33,7 +32,7 @@ func (r *request) recentHits() *hits.List {
 	if !r.hasAsked {
 		var err error
 		r.recent, err = r.links.RecentHits()
-		r.report(err)
+		r.report("hits", err)
 		r.hasAsked = true
 	}
 	return r.recent

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -25,6 +26,8 @@ type missing struct {
 	Text string `json:"error"`
 	// Suggestions are the links that were perhaps meant.
 	Suggestions []suggestion `json:"suggestions,omitempty"`
+	// Removed says when there was such a link last, if its removal is known.
+	Removed *lastChange `json:"removed,omitempty"`
 }
 
 // suggestion is a link that was perhaps meant.
@@ -37,6 +40,9 @@ func (missing) template() string { return "missing" }
 
 func (v missing) text(w io.Writer) {
 	fmt.Fprintln(w, v.Text)
+	if v.Removed != nil {
+		fmt.Fprintf(w, "It was removed at %s%s.\n", v.Removed.Time.Format(time.RFC3339), v.Removed.By)
+	}
 	for _, s := range v.Suggestions {
 		fmt.Fprintln(w, "perhaps:", s.URL)
 	}

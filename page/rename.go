@@ -56,7 +56,7 @@ func (r *request) renameView(from resolver.Rule, effects *live.Effects) renameVi
 	if !isRefused {
 		gone := &resolver.Rule{Key: from.Key, Value: resolver.GoneValue}
 		// after an error the form will be refused, too, with the reason
-		effects, _ = r.preview(live.Change{Key: from.Key, Rule: gone})
+		effects, _ = r.preview(&live.Edit{Changes: []live.Change{{Key: from.Key, Rule: gone}}})
 	}
 	v := renameView{
 		effectsView: r.effects(from, &formEdit{rule: &from, from: &from},

@@ -19,8 +19,8 @@ import (
 // mostFound is how many links a page of a search has.
 const mostFound = 100
 
-// byKey and byUses are the orders of a list.
-const byKey, byUses = "key", "uses"
+// The orders of a list.
+const byKey, byUses, byChange = "key", "uses", "changed"
 
 // search is the result of a search.
 type search struct {
@@ -28,7 +28,7 @@ type search struct {
 	Text string `json:"query"`
 	// About describes the list in a sentence.
 	About string `json:"-"`
-	// Sort is by what the links are sorted: key or uses.
+	// Sort is by what the links are sorted: key, uses or changed.
 	Sort  string `json:"sort"`
 	Rules []link `json:"rules"`
 	// Total is how many links there are on this page, the ones before it and, as far as they were
@@ -148,30 +148,41 @@ func (v *search) addAnswering(r *request, path string) (number int, ok bool) {
 // isEmpty reports whether all links were searched, and none was found.
 func (v *search) isEmpty() bool { return v.Total == 0 && !v.AtLeast }
 
-// addFound searches, and adds what is found. The query parameter after is a key, in the order of
-// uses KEY?USES: no key has a question mark. So many links as shown says were on the pages before.
+// addFound searches, and adds what is found. The query parameter after is a key, with its rank if
+// there are ranks as KEY?RANK: no key has a question mark. So many links as shown says were on the
+// pages before.
 func (v *search) addFound(r *request, query find.Query) {
 	form := r.URL.Query()
 	after, shown := form.Get("after"), uint64(0)
 	_, _ = fmt.Sscan(form.Get("shown"), &shown)
 	recent := r.recentHits()
-	if v.Sort = byKey; form.Get("sort") == byUses && recent != nil {
-		v.Sort, query.Uses = byUses, recent.Uses
-	} else if form.Get("sort") == byUses {
+	v.Sort = byKey
+	switch sort := form.Get("sort"); {
+	case sort == byChange:
+		v.Sort, query.Rank = byChange, func(n int) uint64 { return r.lastChanges()[n].rank }
+	case sort == byUses && recent != nil:
+		v.Sort, query.Rank = byUses, recent.Uses
+	case sort == byUses:
 		v.About += " Uses are not known yet, so the links are sorted by key: try again soon."
 		after, shown = "", 0
 	}
-	key, uses, _ := strings.Cut(after, "?")
+	key, rank, _ := strings.Cut(after, "?")
 	query.Behind.Key = key
-	_, _ = fmt.Sscan(uses, &query.Behind.Uses)
+	_, _ = fmt.Sscan(rank, &query.Behind.Rank)
 	query.Most = mostFound - len(v.Rules)
 	found := r.links.Search(r.Context(), query)
 	v.Rules = append(v.Rules, r.linksOf(found.Rules...)...)
+	if v.Sort == byChange {
+		for i := range v.Rules {
+			n, _ := r.links.Serving().Ruleset.NumberOf(v.Rules[i].Key)
+			v.Rules[i].lastChange = r.lastChanges()[n]
+		}
+	}
 	v.AtLeast, v.Late, v.Total = found.AtLeast, found.Late, v.Total+shown+uint64(found.Total)
 	if found.More || found.Late {
 		v.Next = found.Next.Key
-		if v.Sort == byUses {
-			v.Next += fmt.Sprint("?", found.Next.Uses)
+		if v.Sort != byKey {
+			v.Next += fmt.Sprint("?", found.Next.Rank)
 		}
 		v.NextPage = v.Root + "?" + url.Values{
 			"q": {v.Text}, "sort": {v.Sort}, "after": {v.Next},

@@ -20,6 +20,8 @@ type request struct {
 
 	hasAsked bool       // for recent
 	recent   *hits.List // see recentHits
+
+	changed map[int]lastChange // see lastChanges
 }
 
 // serve answers a request for what lies below the page's path.
@@ -73,6 +75,10 @@ func (r *request) get() view {
 		return r.tryPage()
 	case r.rest == "serving":
 		return r.servingPage()
+	case r.rest == "changes" && r.URL.Query().Has(fieldChange):
+		return r.changePage()
+	case r.rest == "changes":
+		return r.changesPage()
 	case !isKey:
 		return notFound(r.layout(), "There is no such page.")
 	case r.URL.Query().Has("edit"):
@@ -97,10 +103,10 @@ func (r *request) post(h http.Header) view {
 		return r.sharesName()
 	case r.rest == pathImport:
 		return r.importLinks()
-	case !isKey && r.rest != "new":
+	case !isKey && r.rest != "new" && r.rest != "changes":
 		h.Set("Allow", "GET, HEAD")
-		return failure(r.layout(), http.StatusMethodNotAllowed,
-			"Edits are sent to key/KEY, or to new with a field key, and tables to import.")
+		return failure(r.layout(), http.StatusMethodNotAllowed, "Edits are sent to key/KEY, to new "+
+			"with a field key, or to changes with a field change, and tables to import.")
 	}
 	if err := r.readFields(); err != nil {
 		return failure(r.layout(), client.StatusOf(err), "Nothing has changed: "+err.Error()+".")
@@ -121,6 +127,9 @@ func (r *request) post(h http.Header) view {
 	}
 	if r.links.Shares {
 		return r.sharesName()
+	}
+	if r.rest == "changes" {
+		return r.takeBack()
 	}
 	if isKey && r.PostForm.Get(fieldAction) == actionRename {
 		return r.rename(key)

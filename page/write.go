@@ -55,6 +55,7 @@ var functions = template.FuncMap{
 	"machine": func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") },
 	"number":  number,
 	"count":   printable.Count,
+	"ruleIn":  ruleIn,
 	"visible": printable.Text,
 	"lines":   visibleLines,
 	"short":   short,

@@ -56,6 +56,16 @@ func init() {
 //	    Answers what that has changed; with ?dry_run=true what it would change, and changes nothing
 //	PUT /shortlink/<name>/rules
 //	    Makes the rules those of an object, in the same way
+//	GET /shortlink/<name>/history
+//	    The changes of the rules that served, newest first: when, the digests before and after, who,
+//	    and how many keys were added, removed and changed; with ?key=<key> those of one key
+//	GET /shortlink/<name>/history/<digest>
+//	    The last change that led to a digest: for each key its rule before and after. The first 8
+//	    digits are enough, here and below
+//	POST /shortlink/<name>/history/<digest>/restore
+//	    Makes the rules those of a digest again, as one edit
+//	DELETE /shortlink/<name>/history/<digest>
+//	    Drops the contents of the changes that led to a digest
 //	POST /shortlink/<name>/reload
 //	    Reads all sources now, and answers as for the handler, or what is wrong with them
 //	PUT /shortlink/<name>/rules/<key>
@@ -149,11 +159,13 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request) error {
 		return allow(w, r, "GET", func() error { return a.reverseURL(w, r, h) })
 	case rest == "hits":
 		return allow(w, r, "GET", func() error { return listHits(w, r, h) })
+	case what == "history":
+		return answerHistory(w, r, h, key)
 	case rest == "reload":
 		return allow(w, r, "POST", func() error { return reloadNow(w, r, h) })
 	}
 	return client.Errorf(http.StatusNotFound,
-		"a handler has no %q; it has rules, resolve, reverse, hits and reload", rest)
+		"a handler has no %q; it has rules, resolve, reverse, hits, history and reload", rest)
 }
 
 // allow answers requests with one method; HEAD is a GET whose body net/http drops.

@@ -52,6 +52,8 @@ func AddTo(parent *cobra.Command, configurations Configurations) {
 		applyCommand(),
 		listCommand(configurations),
 		hitsCommand(),
+		historyCommand(),
+		restoreCommand(),
 		reloadCommand(),
 		statusCommand(),
 	} {

@@ -259,6 +259,10 @@ func writeStatus(w io.Writer, all map[string]live.Status, format string) error {
 			fmt.Fprintf(w, "  failing since %s: %s\n",
 				h.LastLoad.FailingSince.Format(time.RFC3339), indented(h.LastLoad.Error))
 		}
+		if h.History != nil {
+			fmt.Fprintf(w, "  changes are not stored in the history since %s: %s\n",
+				h.History.Since.Format(time.RFC3339), indented(h.History.Error))
+		}
 		writeBroken(w, h)
 	}
 	return nil

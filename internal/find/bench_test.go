@@ -55,7 +55,7 @@ func benchIndex(b *testing.B, ruleset *resolver.Ruleset, key func(int) string) {
 	}
 	for name, query := range map[string]Query{
 		"nothing": {Text: "nowhere now"}, "accents": {Text: "é"},
-		"uses": {Text: "nowhere", Uses: func(number int) uint64 { return uint64(number) % 1000 }},
+		"uses": {Text: "nowhere", Rank: func(number int) uint64 { return uint64(number) % 1000 }},
 	} {
 		b.Run("walk/"+name, func(b *testing.B) {
 			benchWalk(b, x, ruleset, query)

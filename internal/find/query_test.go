@@ -89,7 +89,7 @@ func TestASearchWithoutTimeGoesOnWhereItStopped(t *testing.T) {
 	uses := usesOf(ruleset, 5)
 	for name, query := range map[string]Query{
 		"by key": {Text: "tenth", Most: 10}, "nothing": {Text: "nowhere", Most: 10},
-		"all": {Most: 700}, "by uses": {Text: "tenth", Most: 10, Uses: uses},
+		"all": {Most: 700}, "by uses": {Text: "tenth", Most: 10, Rank: uses},
 		"some": {Only: func(number int) bool { return number%3 == 0 }, Most: 50},
 		"few":  {Only: func(number int) bool { return number == 1000 }, Most: 50},
 	} {
@@ -126,7 +126,7 @@ func TestTheMostUsedRulesAreFoundFirst(t *testing.T) {
 		x := unlimited()
 		x.makeNow(ruleset)
 		query := Query{Text: r.text(), Most: 1 + r.IntN(4)}
-		query.Uses = usesOf(ruleset, 4)
+		query.Rank = usesOf(ruleset, 4)
 		want := plainSearch(ruleset, fold, query.Text)
 		canonical := func(rule resolver.Rule) string { return resolver.CanonicalKey(rule.Key, fold) }
 		slices.SortFunc(want, func(a, b resolver.Rule) int {

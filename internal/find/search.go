@@ -22,18 +22,19 @@ type Query struct {
 	Text string
 	// Only says which rules may be found, by their numbers; nil for all.
 	Only func(number int) bool
-	// Uses says how often a rule was used, by its number: rules used most come first, and equal ones
-	// are in the order of keys. It is nil for the order of keys alone.
-	Uses func(number int) uint64
+	// Rank orders rules by their numbers, as by how often they were used: those of the highest rank
+	// come first, and equal ones are in the order of keys. Ranks from 2^32 on are equal. It is nil for
+	// the order of keys alone.
+	Rank func(number int) uint64
 	Most int // how many rules are returned at most
 	// Behind is where to go on; the zero value is the beginning.
 	Behind Place
 }
 
-// Place is a place in the order of a search: behind a key, whose rule was used so often.
+// Place is a place in the order of a search: behind a key, whose rule has this rank.
 type Place struct {
 	Key  string
-	Uses uint64
+	Rank uint64
 }
 
 // Found has the rules that a search has found, in their order.
@@ -149,8 +150,8 @@ func (s *search) inOrder(k *keys) {
 		return sort.Search(len(numbers), func(i int) bool { return isBehind(k.key(numbers[i])) })
 	}
 	at := from(func(key string) bool { return compareKeys(key, after) > 0 })
-	if s.Uses != nil {
-		s.examine(s.byUses(numbers, at))
+	if s.Rank != nil {
+		s.examine(s.byRank(numbers, at))
 		return
 	}
 	first, rest := 0, 0 // the keys that begin with the text are in between
@@ -166,15 +167,15 @@ func (s *search) inOrder(k *keys) {
 	s.examine(numbers[max(at, rest):])
 }
 
-// byUses returns the numbers behind the place in the order of uses. In the order of keys, in which
+// byRank returns the numbers behind the place in the order of ranks. In the order of keys, in which
 // they are, those behind the place begin at an index. Most rules are never used.
-func (s *search) byUses(numbers []uint32, at int) (sorted []uint32) {
+func (s *search) byRank(numbers []uint32, at int) (sorted []uint32) {
 	var used []uint64 // 32 bits that are the lower the more uses there are, and the index
 	unused := make([]uint32, 0, len(numbers))
 	for i, n := range numbers {
-		uses := s.Uses(int(n))
+		uses := s.Rank(int(n))
 		switch {
-		case s.Behind.Key != "" && (uses > s.Behind.Uses || uses == s.Behind.Uses && i < at):
+		case s.Behind.Key != "" && (uses > s.Behind.Rank || uses == s.Behind.Rank && i < at):
 		case uses == 0:
 			unused = append(unused, n)
 		default:
@@ -222,8 +223,8 @@ func (s *search) examine(numbers []uint32) {
 // placeOf returns the place behind a rule.
 func (s *search) placeOf(number uint32) (p Place) {
 	p.Key = s.ruleset.KeyOf(int(number))
-	if s.Uses != nil {
-		p.Uses = s.Uses(int(number))
+	if s.Rank != nil {
+		p.Rank = s.Rank(int(number))
 	}
 	return p
 }

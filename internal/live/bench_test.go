@@ -39,19 +39,24 @@ func (s *manySource) Edit(context.Context, string, rulefile.Edit) (string, error
 	return "version", nil
 }
 
-// BenchmarkApply changes a rule, beside what it takes to write it.
+// BenchmarkApply changes a rule, beside what it takes to write it, without a history and with one.
 func BenchmarkApply(b *testing.B) {
 	for _, n := range []int{10, 10_000, 1_000_000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			rs := serveForEdits(b, &manySource{n})
-			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				e := edit("k7", fmt.Sprint("https://example.com/new/", i))
-				if _, err := rs.Apply(b.Context(), e); err != nil {
-					b.Fatal(err)
+		for _, name := range []string{"", "-history"} {
+			b.Run(fmt.Sprint(n, name), func(b *testing.B) {
+				rs := serveForEdits(b, &manySource{n})
+				if name != "" {
+					rs.keepHistory(b.Context())
 				}
-			}
-		})
+				b.ReportAllocs()
+				for i := 0; b.Loop(); i++ {
+					e := edit("k7", fmt.Sprint("https://example.com/new/", i))
+					if _, err := rs.Apply(b.Context(), e); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 	}
 }
 

@@ -49,6 +49,7 @@ func TestTheKeysThatWereChangedLastAreListed(t *testing.T) {
 }
 
 func TestOnlySomeChangesAreKept(t *testing.T) {
+	const keptChanges = 50
 	synctest.Test(t, func(t *testing.T) {
 		s := new(rewritingSource)
 		rs, _ := serve(t, Config{Sources: []source.Source{s}})

@@ -34,6 +34,9 @@ type Config struct {
 	// Advertised says that the handler asks which key leads to a page.
 	Advertised bool
 
+	// KeptChanges is how many changes of the rules are kept, 0 for none.
+	KeptChanges int
+
 	// Context is that of the configuration.
 	Context caddy.Context
 }

@@ -30,6 +30,8 @@ type Edit struct {
 	// is derived. Its error is that of [Ruleset.Apply], and leaves everything as it is. Others who
 	// load rules wait for it.
 	Confirm func(*Effects) error
+	// InPlace refuses the edit where it would hide a rule of a later source.
+	InPlace bool
 	Remote  string // who edits, by address
 	User    string // who edits, by name; empty where that is not known
 }

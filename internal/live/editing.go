@@ -91,10 +91,10 @@ func (e *editing) apply() (was []*resolver.Rule, err error) {
 		zap.String("remote", e.Remote), e.user(), zap.Stringer("source", e.into),
 		zap.String("old_digest", before))...)
 	if next != nil {
-		rs.swap(next)
+		rs.swap(next, e.Edit)
 		return was, nil
 	}
-	rs.loadStale()
+	rs.loadStale(e.Edit)
 	if err := rs.LastError(); err != nil {
 		return nil, refuse(NotEditable,
 			"the edit is written, but what the sources hold now is rejected: %w", err)
@@ -289,7 +289,7 @@ func (e *editing) inPlaceOf(k *keyEdit) error {
 	case found == -1:
 		return refuse(NotEditable, "the rule for the key %q is an inline rule, which cannot be "+
 			"edited; change Caddy's configuration", k.Key)
-	case found >= 0 && (found < e.at || removes && k.stands[e.at+1] == nil):
+	case found >= 0 && (found < e.at || (removes || e.InPlace) && k.stands[e.at+1] == nil):
 		return refuse(NotEditable,
 			"the rule for the key %q stands in source %[2]s, and edits go into %[3]s; change it in %[2]s",
 			k.Key, e.rs.Sources[found], e.rs.Sources[e.at])
@@ -308,14 +308,14 @@ func (e *editing) inPlaceOf(k *keyEdit) error {
 // newer version of a source. Pollers now consider it seen, so refused loads it.
 func (e *editing) refused(err error) error {
 	if refusal, is := errors.AsType[*unconfirmed](err); is {
-		e.rs.loadStale()
+		e.rs.loadStale(nil)
 		return refusal.reason
 	}
 	refusal, isKnown := refusalOf(err)
 	if !isKnown {
 		e.leaveToRead(pending{isStale: true, isWhole: true}) // it may be out
 	}
-	e.rs.loadStale()
+	e.rs.loadStale(nil)
 	if last := e.rs.LastError(); !isKnown && last != nil && e.rs.hasOutage() {
 		return refuse(Unavailable, "the rules cannot be read: %w", last)
 	}

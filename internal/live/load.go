@@ -269,15 +269,15 @@ func (rs *Ruleset) Reload(ctx context.Context) {
 			for i := range rs.Sources {
 				rs.shared.backlog.add(i, pending{isStale: true, isWhole: true})
 			}
-			rs.loadStale()
+			rs.loadStale(nil)
 		}
 		return nil
 	})
 }
 
-// loadStale reads the stale sources and swaps in or rejects the result. shared.loading must be
-// held.
-func (rs *Ruleset) loadStale() {
+// loadStale reads the stale sources and swaps in or rejects the result. by is the edit that is
+// read, nil for none. shared.loading must be held.
+func (rs *Ruleset) loadStale(by *Edit) {
 	work := rs.shared.backlog.takeAll(len(rs.Sources))
 	if !slices.ContainsFunc(work, isStale) {
 		return // an edit has read it
@@ -295,7 +295,7 @@ func (rs *Ruleset) loadStale() {
 		rs.reject(next, err)
 		return
 	}
-	rs.swap(next)
+	rs.swap(next, by)
 }
 
 // keepPending returns work that was read in vain to the backlog. next is what came of it, or nil.
@@ -320,8 +320,8 @@ func (rs *Ruleset) keepPending(work []pending, next *candidate) {
 	}
 }
 
-// swap makes a candidate serve.
-func (rs *Ruleset) swap(next *candidate) {
+// swap makes a candidate serve. by is the edit that it comes of, nil for none.
+func (rs *Ruleset) swap(next *candidate, by *Edit) {
 	old, now := rs.Serving(), time.Now()
 	before, recovered := old.Digest, rs.LastError() != nil
 	next.complete()
@@ -336,7 +336,9 @@ func (rs *Ruleset) swap(next *candidate) {
 	}
 	difference := next.difference
 	warnings := rs.newWarnings(old.Ruleset, next)
-	rs.shared.changed.note(now, difference)
+	if next.Digest != before {
+		rs.record(old, next, by, now)
+	}
 	if next.Digest == before && !recovered {
 		rs.addNotice(rs.unchanged(warnings))
 		return

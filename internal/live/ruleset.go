@@ -82,6 +82,7 @@ func (rs *Ruleset) Start() (err error) {
 		rs.shared.handler.Store(rs)
 		running.Store(rs, nil)
 		rs.shared.totals.keeper.KeepIn(rs.Context, rs.Context.Storage(), rs.logger)
+		rs.shared.totals.history.KeepIn(rs.Context, rs.Context.Storage(), rs.logger, rs.KeptChanges)
 		go rs.run(later)
 	})
 	return nil
@@ -224,7 +225,7 @@ func (rs *Ruleset) follow(changes <-chan struct{}) {
 		case <-changes:
 			begun := time.Now()
 			_ = rs.alone(func() error { // errors are reported
-				rs.loadStale()
+				rs.loadStale(nil)
 				return nil
 			})
 			if rs.LastError() != nil && rs.shared.backlog.hasKeys() {

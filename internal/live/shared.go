@@ -46,7 +46,6 @@ type shared struct {
 	totals   *totals
 	backlog  backlog
 	copies   []*storedCopy // by source
-	changed  changedKeys
 	pages    pagePaths
 	finder   *find.Index
 	locating turn // held while rules are located

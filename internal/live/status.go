@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddy-shortlink/shortlink/internal/history"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/source"
 )
@@ -93,6 +94,8 @@ type Status struct {
 	// BrokenRules is how many rules are answered with an error; Broken has the first 1000 of them.
 	BrokenRules int          `json:"broken_rules"`
 	Broken      []BrokenRule `json:"broken,omitempty"`
+	// History says since when changes of the rules cannot be stored; nil if they can.
+	History *history.Outage `json:"history,omitempty"`
 }
 
 // BrokenRule is a rule that is answered with an error.
@@ -149,6 +152,7 @@ func (rs *Ruleset) Status() Status {
 		Loaded:   last.loaded,
 
 		BrokenRules: serving.broken.count,
+		History:     rs.shared.totals.history.Outage(),
 	}
 	for _, err := range rs.brokenIn(serving).first {
 		status.Broken = append(status.Broken,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/caddy-shortlink/shortlink/internal/history"
 	"github.com/caddy-shortlink/shortlink/internal/hits"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -19,6 +20,7 @@ type totals struct {
 	outcomes [resolver.Outcomes]atomic.Uint64 // by resolver.Outcome
 	hits     *hits.Counters
 	keeper   *hits.Keeper
+	history  *history.Store
 
 	mu      sync.Mutex
 	reloads map[reloadLabels]uint64
@@ -34,6 +36,7 @@ func newTotals(name string) *totals {
 	counters := hits.NewCounters(time.Now())
 	return &totals{
 		name: name, hits: counters, keeper: hits.NewKeeper(name, counters),
+		history: history.NewStore(name),
 		reloads: map[reloadLabels]uint64{}, succeeded: map[string]time.Time{},
 	}
 }
@@ -76,8 +79,9 @@ func (t *totals) lastSuccess(from source.Source) time.Time {
 	return t.succeeded[sourceLabel(from)]
 }
 
-// Destruct stores all hits when the last handler of the name is gone.
+// Destruct stores all hits and changes when the last handler of the name is gone.
 func (t *totals) Destruct() error {
+	t.history.End()
 	t.keeper.End()
 	return nil
 }

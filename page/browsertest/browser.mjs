@@ -372,6 +372,39 @@ for (const javaScriptEnabled of [true, false]) {
 		await leadsTo(`/made${suffix}`);
 	});
 
+	await doing("take a change back, and have a link again", async (page) => {
+		const made = `again${suffix}`;
+		await page.goto(at("go", `/.links/new?key=${made}&to=https://again.example/&note=twice`));
+		await press(page, "Save");
+		await page.waitForURL(`**/key/${made}?done=made`);
+		await follow(page, "Delete");
+		await press(page, "Delete");
+		await page.goto(at("go", `/${made}`));
+		await follow(page, "Make this link");
+		assert.match(await main(page), /This link was removed by ann on/);
+		await inspected(page, "again");
+		assert.equal(await label(page, "Note").inputValue(), "twice");
+		await page.goto(at("go", `/.links/key/${made}`));
+		await inspected(page, "removed");
+		await follow(page, "Make it again");
+		await press(page, "Save");
+		await page.waitForURL(`**/key/${made}?done=made`);
+		assert.match(await main(page), /Changes[^]*ann[^]*1 added[^]*ann[^]*1 removed/);
+		await inspected(page, "key-changes");
+		await follow(page, "Changes");
+		assert.equal(await heading(page), "Changes");
+		await inspected(page, "changes");
+		await page.getByRole("link", { name: "Take back" }).first().click();
+		assert.equal(await heading(page), "Take this change back?");
+		await inspected(page, "change");
+		await press(page, "Take it back");
+		await page.waitForURL("**/changes?done=*");
+		assert.match(await main(page), /Saved\./);
+		await leadsTo(`/${made}`);
+		await page.goto(at("go", "/.links/?q=&sort=changed"));
+		await inspected(page, "sorted-by-change");
+	});
+
 	await doing("try", async (page) => {
 		await page.goto(start);
 		await follow(page, "Try a URL");
@@ -520,7 +553,9 @@ await check("times are the reader's, with UTC beside", () => onPage(async (page)
 }, { timezoneId: "Asia/Tokyo" }));
 
 await check("the keyboard alone reaches all, and sees where it is", () => onPage(async (page) => {
-	for (const path of ["/.links/", "/.links/key/gh", "/.links/new", "/.links/serving", "/hanbook"]) {
+	const paths = ["/.links/", "/.links/key/gh", "/.links/new", "/.links/serving", "/hanbook",
+		"/.links/changes"];
+	for (const path of paths) {
 		await page.goto(at("go", path));
 		const all = await page.evaluate(() => {
 			document.activeElement.blur();

@@ -1,0 +1,66 @@
+package admin
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/internal/client"
+	"github.com/caddy-shortlink/shortlink/internal/history"
+	"github.com/caddy-shortlink/shortlink/internal/live"
+)
+
+// answerHistory answers requests about the changes of what served, or about the one that led to a
+// digest.
+func answerHistory(w http.ResponseWriter, r *http.Request, h *live.Ruleset, of string) error {
+	digest, what, _ := strings.Cut(of, "/")
+	switch {
+	case of == "":
+		return allow(w, r, "GET", func() error { return listHistory(w, r, h) })
+	case what == "restore":
+		return allow(w, r, "POST", func() error { return restore(w, r, h, digest) })
+	case what != "":
+		return client.Errorf(http.StatusNotFound, "a change has no %q; it has restore", what)
+	case r.Method == http.MethodDelete:
+		err := h.Forget(r.Context(), digest)
+		if err == nil {
+			w.WriteHeader(http.StatusNoContent)
+		}
+		return err
+	}
+	return allow(w, r, "GET", func() error {
+		change, err := h.ChangeTo(r.Context(), digest)
+		if err != nil {
+			return err
+		}
+		return writeJSON(w, change)
+	})
+}
+
+// listHistory answers with the changes, newest first: all, or those of a key.
+func listHistory(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
+	changes, err := h.History(r.Context(), r.URL.Query().Get("key"))
+	if err != nil {
+		return err
+	}
+	if changes == nil {
+		changes = []history.Entry{}
+	}
+	return writeJSON(w, changes)
+}
+
+// restore makes the rules those of a digest again, and answers with the digest in full.
+func restore(w http.ResponseWriter, r *http.Request, h *live.Ruleset, digest string) error {
+	by := &live.Edit{Remote: r.RemoteAddr}
+	if err := h.Restore(r.Context(), digest, by); err != nil {
+		return err
+	}
+	serving := h.Serving().Digest
+	w.Header().Set("ETag", client.EntityTag(serving))
+	return writeJSON(w, Restored{serving, len(by.Changes)})
+}
+
+// Restored is what has become of a restoration, as JSON.
+type Restored struct {
+	Digest string `json:"digest"`
+	Keys   int    `json:"keys"` // how many have another rule now
+}

@@ -1,0 +1,130 @@
+package page
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"slices"
+
+	"github.com/caddy-shortlink/shortlink/internal/client"
+	"github.com/caddy-shortlink/shortlink/internal/history"
+	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/show"
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// fieldChange is the ID of the change to show, or to take back.
+const fieldChange = "change"
+
+// changePage shows a change, and what it would do to take it back.
+type changePage struct {
+	layout
+	shownEffects
+	Change change `json:"change"`
+	// WhyNot says why it cannot be taken back, or is empty.
+	WhyNot string `json:"why_not,omitempty"`
+	Rule   rule   `json:"-"` // none, so that warnings name their keys
+}
+
+// changePage returns the page of a change.
+func (r *request) changePage() view {
+	return r.changeView(r.URL.Query().Get(fieldChange), func(edit *live.Edit) (*live.Effects, error) {
+		if why := r.whyNotWritable(); why != "" {
+			return nil, errors.New(why)
+		}
+		return r.preview(edit)
+	})
+}
+
+// takeBack takes the change of a form back.
+func (r *request) takeBack() view {
+	conditions, err := client.PreconditionsOf(r.Request)
+	if err != nil {
+		return failure(r.layout(), http.StatusBadRequest, err.Error()+".")
+	}
+	return r.changeView(r.PostForm.Get(fieldChange), func(edit *live.Edit) (*live.Effects, error) {
+		edit.IfRules = conditions.OfRules()
+		edit.Confirm = func(f *live.Effects) error { return r.confirm(new(formEdit), f) }
+		_, err := r.links.Apply(r.Context(), edit)
+		if u, is := errors.AsType[unconfirmed](err); is {
+			return u.Effects, nil
+		}
+		return nil, err
+	})
+}
+
+// changeView returns the page of a change after an attempt to take it back, which returns the
+// effects that are to be confirmed; nil if it is done.
+func (r *request) changeView(id string, try func(*live.Edit) (*live.Effects, error)) view {
+	c, edit, err := r.reverse(id)
+	if c == nil {
+		return failure(r.layout(), client.StatusOf(err), err.Error())
+	}
+	var effects *live.Effects
+	if err == nil {
+		effects, err = try(edit)
+	}
+	v := changePage{layout: r.layout(), Change: *c}
+	switch {
+	case err == nil && effects == nil:
+		return saved{layout: r.layout(), Saved: true, Done: "taken back",
+			Digest: r.links.Serving().Digest}
+	case err != nil:
+		v.Title, v.Status = "A change", client.StatusOf(err)
+		v.WhyNot = printable.Shorten(err).Error()
+	default:
+		effects.Warnings = new(formEdit).warnings(effects)
+		v.Title, v.Status = "Take this change back?", http.StatusPreconditionRequired
+		v.shownEffects = shown(effects)
+	}
+	if r.Method != http.MethodPost {
+		v.Status = http.StatusOK
+	}
+	return v
+}
+
+// reverse returns the change with an ID, nil for none, and the edit that takes it back.
+func (r *request) reverse(id string) (*change, *live.Edit, error) {
+	all, err := r.links.History(r.Context(), "")
+	at := slices.IndexFunc(all, func(e history.Entry) bool { return change{Entry: &e}.ID() == id })
+	if at < 0 {
+		return nil, nil, cmp.Or(err, client.Errorf(http.StatusNotFound, "there is no change %q", id))
+	}
+	err = r.links.AddKeys(r.Context(), all[at:at+1], math.MaxInt)
+	c := r.changeOf(&all[at])
+	if c.Missing != "" {
+		err = client.Errorf(http.StatusConflict, "its content is missing: %s", c.Missing)
+	}
+	edit := &live.Edit{Remote: r.RemoteAddr, User: r.user, InPlace: true}
+	for _, k := range c.Keys {
+		before, inBefore := live.RuleOf(k.Key, k.Before)
+		after, inAfter := live.RuleOf(k.Key, k.After)
+		err = errors.Join(err, inBefore, inAfter)
+		edit.Changes = append(edit.Changes, live.Change{Key: k.Key, Rule: before,
+			If: func(now *resolver.Rule) error {
+				if sameContent(after, now) {
+					return nil
+				}
+				return client.Errorf(http.StatusConflict, "the link %s has changed since: its rule is %s now; "+
+					"edit the link, or take its later changes back first",
+					k.Key, cmp.Or(live.RuleText(now), "removed"))
+			}})
+	}
+	return &c, edit, err
+}
+
+func (changePage) template() string { return "change" }
+
+func (v changePage) text(w io.Writer) {
+	show.WriteEntry(w, v.Change.Entry)
+	if v.WhyNot != "" {
+		fmt.Fprintln(w, "It cannot be taken back here:", v.WhyNot)
+		return
+	}
+	v.shownEffects.text(w)
+	fmt.Fprintf(w, "To take it back, POST change=%s and confirm=%s\n", v.Change.ID(), v.Confirm)
+}
