@@ -28,12 +28,13 @@ var mayImport = map[string][]string{
 		"resolver", "resolver/pattern", "weburl", "uritemplate", "internal/near", "internal/printable",
 	},
 	"internal/redirects": {"resolver", "resolver/pattern", "weburl"},
+	"internal/schedule":  {"resolver", "internal/printable"},
 
 	"internal/redirects/pathexpr": {"internal/redirects", "internal/printable"},
 
 	"rulefile": {
-		"internal/redirects", "internal/redirects/pathexpr", "resolver", "resolver/lint",
-		"resolver/pattern", "weburl", "internal/printable",
+		"internal/redirects", "internal/redirects/pathexpr", "internal/schedule", "resolver",
+		"resolver/lint", "resolver/pattern", "weburl", "internal/printable",
 	},
 	"source": {
 		"rulefile", "resolver", "resolver/lint", "weburl", "internal/pace", "internal/printable",
@@ -44,8 +45,8 @@ var mayImport = map[string][]string{
 	"internal/reverse":  {"resolver", "resolver/pattern", "weburl"},
 	"internal/coverage": {"resolver", "weburl", "internal/find", "internal/near", "internal/webroot"},
 	"internal/live": {
-		"source", "internal/find", "internal/hits", "internal/reverse", "rulefile", "resolver",
-		"resolver/lint", "weburl",
+		"source", "internal/find", "internal/hits", "internal/reverse", "internal/schedule", "rulefile",
+		"resolver", "resolver/lint", "weburl",
 		"internal/pace", "internal/printable",
 	},
 	"internal/client": {"internal/live", "resolver"},
@@ -57,8 +58,8 @@ var mayImport = map[string][]string{
 		"internal/printable",
 	},
 	"internal/migrate": {
-		"rulefile", "internal/redirects", "internal/redirects/pathexpr", "resolver", "resolver/lint",
-		"weburl", "internal/printable",
+		"rulefile", "internal/redirects", "internal/redirects/pathexpr", "internal/schedule", "resolver",
+		"resolver/lint", "weburl", "internal/printable",
 	},
 	"internal/migrate/apache": readers,
 	"internal/migrate/nginx":  readers,
@@ -75,8 +76,8 @@ var mayImport = map[string][]string{
 		"rulefile", "resolver", "resolver/lint", "weburl", "internal/printable",
 	},
 	".": {
-		"internal/command", "internal/admin", "internal/client", "internal/live", "source", "rulefile",
-		"resolver", "resolver/lint", "weburl", "internal/directives", "internal/near",
+		"internal/command", "internal/admin", "internal/client", "internal/live", "internal/schedule",
+		"source", "rulefile", "resolver", "resolver/lint", "weburl", "internal/directives", "internal/near",
 		"internal/printable",
 	},
 	"internal/directives": nil,

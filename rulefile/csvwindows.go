@@ -1,0 +1,71 @@
+package rulefile
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// heldWindows are the rows with windows. All rows of a key are one rule, which is passed on when
+// the table has been read.
+type heldWindows struct {
+	keys  []string // in the order of their first rows
+	byKey map[string][]heldWindow
+}
+
+// heldWindow is a row with a window, and its line.
+type heldWindow struct {
+	schedule.Window
+	lineSpan
+}
+
+// lineSpan is the offsets of a line in its file.
+type lineSpan struct{ start, end int }
+
+// pass passes on the rule of the row that was read last, or holds its window.
+func (c *Rows) pass(add func(resolver.Rule)) {
+	span := lineSpan{c.lines.start, c.lines.end}
+	if c.rule.Since == schedule.Begin && c.rule.Until == schedule.End {
+		c.spans = append(c.spans[:0], span)
+		add(c.rule.Rule)
+		return
+	}
+	held := heldWindow{c.rule, span}
+	held.Rule = held.Rule.Clone()
+	h := &c.windows
+	if h.byKey == nil {
+		h.byKey = map[string][]heldWindow{}
+	}
+	key := held.Rule.Key
+	if h.byKey[key] == nil {
+		h.keys = append(h.keys, key)
+	}
+	h.byKey[key] = append(h.byKey[key], held)
+}
+
+// passWindows passes on the rules with windows, or reports what is wrong with them.
+func (c *Rows) passWindows(add func(resolver.Rule)) {
+	for _, key := range c.windows.keys {
+		held := c.windows.byKey[key]
+		first := held[0].Rule.Position
+		c.spans = c.spans[:0]
+		for _, w := range held {
+			c.spans = append(c.spans, w.lineSpan)
+		}
+		slices.SortStableFunc(held, func(a, b heldWindow) int { return cmp.Compare(a.Since, b.Since) })
+		windows := make([]schedule.Window, len(held))
+		for i, w := range held {
+			windows[i] = w.Window
+		}
+		faults := schedule.Check(windows)
+		for _, fault := range faults {
+			c.reports.wrong(held[fault.Window].Rule.Position, "the key %s has several rows: %s", quote(key),
+				fault.Message)
+		}
+		if faults == nil {
+			add(schedule.Join(key, first, windows))
+		}
+	}
+}
