@@ -44,12 +44,22 @@ func (c *Compiler) makeDigest() {
 	if !c.opts.digest {
 		return
 	}
+	c.digest.hex = c.digestWithout(nil)
+}
+
+// DigestWithout returns the digest that the ruleset has without some of the rules that serve.
+func (rs *Ruleset) DigestWithout(rules []Rule) string { return rs.digestWithout(rules) }
+
+func (c *compiled) digestWithout(rules []Rule) string {
 	sum := c.digest.literals
 	sum.addSum(&c.digest.templates)
+	for _, rule := range rules {
+		sum.remove(rule)
+	}
 	whole := sha256.New()
-	fmt.Fprintf(whole, "%s\n%d\n", c.opts.content, c.table.rules+c.templates.len())
+	fmt.Fprintf(whole, "%s\n%d\n", c.opts.content, c.table.rules+c.templates.len()-len(rules))
 	whole.Write(sum.bytes())
-	c.digest.hex = hex.EncodeToString(whole.Sum(nil))
+	return hex.EncodeToString(whole.Sum(nil))
 }
 
 // appendContent appends what a rule says, each part behind its length.

@@ -95,8 +95,8 @@ func problemOf(from source.Source, err error) string {
 // differing returns the keys whose rules differ between a source and what serves. The error says
 // why the source has to be read as a whole.
 func (w *keysWatch) differing() (found pending, err error) {
-	serving := w.rs.Serving().Ruleset
-	r := serving.Reread()
+	serving := w.rs.Serving()
+	r := serving.reread()
 	r.Source(w.i + 1)
 	var sum uint64
 	f := feed{pause: pace.New().Pause, to: func(rule resolver.Rule) {
@@ -114,11 +114,11 @@ func (w *keysWatch) differing() (found pending, err error) {
 		return whole, err
 	}
 	for _, change := range changes { // those of keys in another spelling remove what serves
-		if rule, ok := serving.RuleOf(change.Source, change.Key); ok && rule.Key != change.Key {
+		if rule, ok := serving.ruleOf(change.Source, change.Key); ok && rule.Key != change.Key {
 			changes = append(changes, resolver.RuleChange{Source: change.Source, Key: rule.Key})
 		}
 	}
-	changes = otherThan(w.rs.Serving().Ruleset, changes) // which may have changed meanwhile
+	changes = otherThan(w.rs.Serving(), changes) // which may have changed meanwhile
 	if len(changes) > 0 {
 		found = pendingKeys(keysOf(changes)...)
 	}
@@ -128,10 +128,10 @@ func (w *keysWatch) differing() (found pending, err error) {
 
 // otherThan returns the changes that differ from what serves.
 func otherThan(
-	serving *resolver.Ruleset, changes []resolver.RuleChange,
+	serving *Loaded, changes []resolver.RuleChange,
 ) (other []resolver.RuleChange) {
 	for _, change := range changes {
-		rule, ok := serving.RuleOf(change.Source, change.Key)
+		rule, ok := serving.ruleOf(change.Source, change.Key)
 		ok = ok && rule.Key == change.Key // and not another spelling
 		if change.Rule != nil {
 			rule.Position = change.Rule.Position // what serves has no lines

@@ -3,6 +3,7 @@ package live
 import (
 	"cmp"
 	"errors"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 
@@ -31,6 +32,9 @@ type Config struct {
 	AnyHost bool
 	// Advertised says that the handler asks which key leads to a page.
 	Advertised bool
+
+	// At is the time for which [Ruleset.CompileRules] compiles the rules; the zero value is now.
+	At time.Time
 
 	// Context is that of the configuration.
 	Context caddy.Context

@@ -22,6 +22,7 @@ type candidate struct {
 	// changes lead from the rules that serve to those of the candidate, if nothing else differs.
 	changes  []resolver.RuleChange
 	isByThem bool
+	base     *Loaded // that served when it was begun; nil for none
 	wrong    []error // why sources cannot be read, by source
 }
 
@@ -33,6 +34,7 @@ func newCandidate(from *Loaded, sources int) *candidate {
 		versions: make([]string, sources),
 		expected: make([]source.PlacedExpectations, sources),
 		remarks:  make([][]lint.Warning, sources),
+		windows:  from.windows,
 	}, wrong: make([]error, sources)}
 	copy(next.versions, from.versions)
 	copy(next.expected, from.expected)
@@ -60,6 +62,7 @@ func (c *candidate) noteRead(i int) {
 // be left to the next load.
 func (l *loading) derive(work []pending) (*candidate, error) {
 	l.work, l.serving = work, l.rs.Serving()
+	defer func() { l.next.base = l.serving }()
 	err := retryWhileWritten(l.ctx, func() error {
 		err := l.deriveOnce()
 		if l.isEmptiedByKey() { // a whole read decides whether it may be empty
@@ -101,14 +104,25 @@ func (l *loading) deriveOnce() error {
 
 // nameKeys sets the key of each change to that of its rule.
 func (l *loading) nameKeys() (err error) {
-	l.next.changes, err = l.serving.Ruleset.BySpelling(l.next.changes)
+	written := l.next.changes
+	l.next.changes, err = l.serving.Ruleset.BySpelling(written)
+	for i := range l.next.changes {
+		c := &l.next.changes[i]
+		isWritten := func(w resolver.RuleChange) bool { return w.Source == c.Source && w.Key == c.Key }
+		// of a spelling that stays, the ruleset knows what is active
+		if c.Rule != nil && l.serving.table != nil && !slices.ContainsFunc(written, isWritten) {
+			if rule, is := l.serving.ruleOf(c.Source, c.Key); is {
+				c.Rule = &rule
+			}
+		}
+	}
 	return err
 }
 
 // placeEdit adds the edit to the changes, unless its source is read as a whole.
 func (l *loading) placeEdit() error {
 	e := l.edit
-	e.findIn(l.serving.Ruleset, l.next.changes)
+	e.findIn(l.serving, l.next.changes)
 	if !slices.Contains(l.whole, e.at) {
 		l.next.changes = append(l.next.changes, e.changes()...)
 	}
@@ -120,10 +134,20 @@ func (l *loading) makeChanges() error {
 	if len(l.next.changes) == 0 {
 		return nil
 	}
-	return l.next.change(l.next.changes, nil)
+	return l.change(l.next.changes, nil)
 }
 
-// change applies changes. read has the new reader warnings of sources that were read as a whole.
+// change applies changes of rules as they are written. read has the new reader warnings of sources
+// that were read as a whole.
+func (l *loading) change(changes []resolver.RuleChange, read map[int][]lint.Warning) error {
+	changes, err := l.next.translate(changes, l.rs.Options)
+	if err != nil {
+		return err
+	}
+	return l.next.change(changes, read)
+}
+
+// change applies changes of rules that are compiled.
 func (c *candidate) change(
 	changes []resolver.RuleChange, read map[int][]lint.Warning,
 ) error {
@@ -153,14 +177,14 @@ func (l *loading) readWhole() error {
 		// by 60 MiB, and by 125 without this.
 		runtime.GC()
 	}
-	r := next.Ruleset.Reread()
+	r := next.reread()
 	inSources := l.readSources(r, l.whole)
 	changes, inRules := r.Changes()
 	if inRules == resolver.ErrDuplicateKey {
 		return l.duplicates()
 	}
 	if inRules == nil {
-		inRules = next.change(changes, l.readWarnings())
+		inRules = l.change(changes, l.readWarnings())
 	}
 	if inRules == nil && inSources == nil && len(next.changes) > 0 {
 		next.compareWith(l.serving)
@@ -183,9 +207,10 @@ func (l *loading) duplicates() error {
 	if err != nil {
 		return err
 	}
-	to := &compiling{Compiler: compiler, warnings: lint.New(l.rs.Options)}
+	to := l.newCompiling(compiler, l.rs.Options)
 	inSources := l.readSources(to, l.whole)
-	_, inRules := compiler.Compile()
+	ruleset, inRules := compiler.Compile()
+	inRules = to.finish(ruleset, l.rs.Options, inRules)
 	if !errors.Is(inRules, resolver.ErrDuplicateKey) {
 		inRules = source.ErrBeingWritten // as it differed a moment ago
 	}
@@ -213,7 +238,7 @@ func (l *loading) readKeys() error {
 			errs = append(errs, readError{l.sources[i], err})
 			continue
 		}
-		changes = otherThan(l.rs.Serving().Ruleset, changes)
+		changes = otherThan(l.serving, changes)
 		if what.found = digestOf(changes); len(changes) > 0 {
 			next.versions[i] = versionAfter(next.versions[i], what.found)
 		}
@@ -243,7 +268,7 @@ func (l *loading) isEmptiedByKey() (is bool) {
 		what := &l.work[i]
 		isRemoval := func(c resolver.RuleChange) bool { return c.Source == i+1 && c.Rule == nil }
 		if what.isStale && !what.isWhole && slices.ContainsFunc(l.next.changes, isRemoval) &&
-			hasRulesOf(l.serving.Ruleset, i) && !hasRulesOf(l.next.Ruleset, i) {
+			l.serving.hasRulesOf(i) && !l.next.hasRulesOf(i) {
 			what.isWhole, is = true, true
 		}
 	}
@@ -252,7 +277,12 @@ func (l *loading) isEmptiedByKey() (is bool) {
 
 // complete sets what is derived from the ruleset before it serves.
 func (l *Loaded) complete() {
-	l.Digest = l.Ruleset.Digest()
+	l.Digest = l.digest()
+	l.countBroken()
+}
+
+// countBroken counts the rules that are answered with an error.
+func (l *Loaded) countBroken() {
 	l.broken.count, l.broken.first = lint.Broken(l.Ruleset, nil, toldBroken)
 	l.broken.place = new(sync.Once)
 }

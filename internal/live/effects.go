@@ -44,7 +44,7 @@ func (f *Effects) add(change resolver.Change, isOwn bool) {
 // effects returns what the candidate of an edit changes.
 func (e *editing) effects(next *candidate) *Effects {
 	before := e.rs.Serving().Ruleset
-	f := &Effects{Warnings: e.rs.newWarnings(before, next), Digest: next.Ruleset.Digest()}
+	f := &Effects{Warnings: e.rs.newWarnings(before, next), Digest: next.digest()}
 	add := func(change resolver.Change) { f.add(change, e.changeOf(change.Rule.Key) != nil) }
 	if next.isByThem {
 		next.difference.Results(add)
@@ -81,7 +81,7 @@ func (rs *Ruleset) WhyNotEditable(key string) error {
 	if err != nil {
 		return err
 	}
-	e.findIn(rs.Serving().Ruleset, nil)
+	e.findIn(rs.Serving(), nil)
 	return e.inPlace()
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/pace"
 	"github.com/caddy-shortlink/shortlink/internal/reverse"
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -101,7 +102,7 @@ func (l *loading) compile(options resolver.Options) error {
 		if err != nil {
 			return err
 		}
-		to := &compiling{Compiler: compiler, warnings: lint.New(options)}
+		to := l.newCompiling(compiler, options)
 		for _, rule := range l.rs.Rules {
 			to.addOwn(rule)
 		}
@@ -116,7 +117,9 @@ func (l *loading) compile(options resolver.Options) error {
 		compiler.Inspect(to.warnings.Finish)
 		var inRules error
 		l.next.Ruleset, inRules = compiler.Compile()
-		l.next.Warnings = to.warnings
+		inRules = to.finish(l.next.Ruleset, options, inRules)
+		l.next.Warnings, l.next.windows = to.warnings, to.windows
+		l.next.set(l.next.at)
 		return errors.Join(inSources, inRules)
 	})
 }
@@ -130,8 +133,25 @@ type intake interface {
 // compiling adapts a compiler to [intake], and collects what there is to warn of.
 type compiling struct {
 	*resolver.Compiler
+	writing
 	warnings *lint.List
 	source   int
+}
+
+// newCompiling returns an intake that compiles rules for the time that what serves is for.
+func (l *loading) newCompiling(
+	compiler *resolver.Compiler, options resolver.Options,
+) *compiling {
+	w := windows{foldCase: options.FoldCase}
+	switch {
+	case l.serving != nil:
+		w.at = l.serving.at
+	case !l.rs.At.IsZero():
+		w.at = schedule.At(l.rs.At)
+	default:
+		w.at = schedule.At(time.Now())
+	}
+	return &compiling{Compiler: compiler, writing: writing{windows: w}, warnings: lint.New(options)}
 }
 
 // Source begins a source; those before it without rules are skipped.
@@ -148,12 +168,19 @@ func (c *compiling) Add(rule resolver.Rule) {
 		texts = strings.Clone(texts)
 	}
 	rule.Key, rule.Value = texts[:len(rule.Key)], texts[len(rule.Key):]
-	rule.Note = strings.Clone(rule.Note)
+	rule.Note, rule.Windows = strings.Clone(rule.Note), strings.Clone(rule.Windows)
 	c.addOwn(rule)
 }
 
 // addOwn adds a rule that nobody changes.
 func (c *compiling) addOwn(rule resolver.Rule) {
+	if rule.Windows != "" {
+		active := c.add(c.source, rule)
+		if active == nil {
+			return
+		}
+		rule = *active
+	}
 	c.Compiler.Add(rule)
 	c.warnings.Add(c.source, rule)
 }
@@ -322,11 +349,15 @@ func (rs *Ruleset) keepPending(work []pending, next *candidate) {
 
 // swap makes a candidate serve.
 func (rs *Ruleset) swap(next *candidate) {
-	old, now := rs.Serving(), time.Now()
-	before, recovered := old.Digest, rs.LastError() != nil
+	now := time.Now()
 	next.complete()
+	rs.shared.swapping.Lock()
+	old := rs.Serving()
+	next.follow(old)
+	before, recovered := old.Digest, rs.LastError() != nil
 	// even if it answers the same: warnings may differ
 	rs.shared.replace(old, next.Loaded)
+	rs.shared.swapping.Unlock()
 	rs.shared.emptied = 0
 	rs.shared.last.Store(&lastLoad{time: now})
 	read := rs.sourcesAt(next.read)
@@ -360,6 +391,9 @@ func (s *shared) replace(old, next *Loaded) {
 	next.counted = s.totals.hits.Next(old.counted, next.Ruleset)
 	next.Reverse = old.Reverse.Follow(next.Ruleset)
 	s.serving.Store(next)
+	if next.table != nil {
+		raise(s.windowed)
+	}
 	s.finder.Follow(next.Ruleset)
 	if next.counted == old.counted {
 		return

@@ -155,15 +155,16 @@ func (rs *Ruleset) Suggest(path string, most int) []resolver.Rule {
 	return rs.shared.finder.Suggest(rs.Serving().Listed(), path, most)
 }
 
-// run reports the first rules, if this handler has loaded them, and follows the sources until the
-// configuration is unloaded.
+// run reports the first rules, if this handler has loaded them, and follows the sources and the
+// clock until the configuration is unloaded.
 func (rs *Ruleset) run(later []notice) {
 	rs.tell(rs.Serving(), later)
-	if len(rs.Sources) == 0 {
+	if len(rs.Sources) == 0 && rs.Serving().table == nil {
 		return
 	}
 	if rs.shared.following.LockWithin(rs.Context) {
 		rs.shared.handler.Store(rs)
+		go rs.followClock()
 		rs.follow(rs.watch())
 		rs.shared.following.Unlock()
 	}

@@ -51,6 +51,11 @@ type shared struct {
 	finder   *find.Index
 	locating turn // held while rules are located
 
+	// swapping is held while what serves is replaced. Unlike a load, it waits for nothing.
+	swapping turn
+	// windowed holds a value when there may be windows to follow.
+	windowed chan struct{}
+
 	loading turn     // held during a load; guards the fields below
 	notices []notice // of the load in progress
 	// emptied is the source that an edit has left without rules, until those serve: its index plus
@@ -92,7 +97,8 @@ type Loaded struct {
 	expected []source.PlacedExpectations // of the sources
 	remarks  [][]lint.Warning            // of the readers of the sources
 	broken   brokenRules
-	counted  *hits.RulesetCounters // its hits; nil before it serves
+	windows
+	counted *hits.RulesetCounters // its hits; nil before it serves
 }
 
 // Listed returns the keys that may be suggested to anybody, with their hits.
@@ -131,6 +137,7 @@ func newShared(name string, first *Loaded, last *lastLoad) (*shared, error) {
 	}
 	s := &shared{
 		following: make(turn, 1), loading: make(turn, 1), locating: make(turn, 1),
+		swapping: make(turn, 1), windowed: make(chan struct{}, 1),
 		totals: value.(*totals), finder: find.New(pace.New().Pause),
 	}
 	for range first.versions {

@@ -1,0 +1,385 @@
+package live
+
+import (
+	"errors"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// windows are the rules that are there for a time only, as they are written. What is compiled of
+// them is what is active:
+//
+//	rules as written --> table ----------> edge: the keys that change --.
+//	              '----> those that are active, and rules without ------+--> the ruleset
+type windows struct {
+	table    *schedule.Table // nil for none
+	foldCase bool
+	// at is the time that the ruleset is for, and as good as any other from from until until.
+	at, from, until schedule.Time
+}
+
+// set sets the time that the ruleset is for.
+func (w *windows) set(at schedule.Time) {
+	w.at = at
+	w.from, w.until = w.table.Span(at)
+}
+
+// isFor reports whether the ruleset is the one of a time.
+func (w *windows) isFor(now schedule.Time) bool { return w.from <= now && now < w.until }
+
+// key returns the key of a source in the table.
+func (w *windows) key(source int, key string) schedule.Key {
+	return schedule.Key{Source: source, Key: resolver.CanonicalKey(key, w.foldCase)}
+}
+
+// active returns what a rule as it is written has for the ruleset, nil for nothing.
+func (w *windows) active(written *resolver.Rule) *resolver.Rule {
+	if written == nil || written.Windows == "" {
+		return written
+	}
+	if rule, _, ok := schedule.Active(*written, w.at); ok {
+		return &rule
+	}
+	return nil
+}
+
+// translate returns the changes of the ruleset that changes of rules as they are written lead to,
+// and makes those of the table.
+func (w *windows) translate(
+	changes []resolver.RuleChange, options resolver.Options,
+) ([]resolver.RuleChange, error) {
+	isWindow := func(c resolver.RuleChange) bool { return c.Rule != nil && c.Rule.Windows != "" }
+	if w.table == nil && !slices.ContainsFunc(changes, isWindow) {
+		return changes, nil
+	}
+	changes = slices.Clone(changes)
+	inTable := map[schedule.Key]*resolver.Rule{}
+	var written []resolver.Rule
+	for i := range changes {
+		c := &changes[i]
+		if c.Rule != nil {
+			c.Key = c.Rule.Key
+		}
+		key := w.key(c.Source, c.Key)
+		if isWindow(*c) {
+			written = append(written, *c.Rule)
+			inTable[key] = stored(*c.Rule)
+			c.Rule = w.active(c.Rule)
+		} else if _, is := w.table.Rule(key); is || inTable[key] != nil {
+			inTable[key] = nil
+		}
+	}
+	if err := schedule.Validate(written, options); err != nil {
+		return nil, err
+	}
+	w.table = w.table.With(inTable)
+	w.set(w.at)
+	return changes, nil
+}
+
+// stored returns a rule for the table: what serves has no lines.
+func stored(rule resolver.Rule) *resolver.Rule {
+	rule = rule.Clone()
+	rule.Position = resolver.Position{Source: rule.Position.Source}
+	return &rule
+}
+
+// ruleOf returns the rule of a source for a key, as it is written.
+func (l *Loaded) ruleOf(source int, key string) (rule resolver.Rule, ok bool) {
+	if l.table != nil {
+		if rule, ok = l.table.Rule(l.key(source, key)); ok {
+			return rule, true
+		}
+	}
+	return l.Ruleset.RuleOf(source, key)
+}
+
+// rulesOf returns the rules of a source, as they are written.
+func (l *Loaded) rulesOf(source int) iter.Seq[resolver.Rule] {
+	if l.table == nil {
+		return l.Ruleset.RulesOf(source)
+	}
+	return func(yield func(resolver.Rule) bool) {
+		for rule := range l.Ruleset.RulesOf(source) {
+			if _, is := l.table.Rule(l.key(source, rule.Key)); !is && !yield(rule) {
+				return
+			}
+		}
+		for key, rule := range l.table.All() {
+			if key.Source == source && !yield(rule) {
+				return
+			}
+		}
+	}
+}
+
+// hasRulesOf reports whether there are rules of the i-th source, now or at another time.
+func (l *Loaded) hasRulesOf(i int) bool {
+	for range l.rulesOf(i + 1) { // 0 are the inline ones
+		return true
+	}
+	return false
+}
+
+// RulesBelow returns the rules for a key and for what lies below it, or all if key is empty, as
+// they are written and sorted by their canonical keys. Among them are those that have not begun,
+// and those that are over.
+func (l *Loaded) RulesBelow(key string) iter.Seq[resolver.Rule] {
+	rules := l.Ruleset.RulesBelow(key)
+	if l.table == nil {
+		return rules
+	}
+	return func(yield func(resolver.Rule) bool) {
+		written := l.writtenBelow(resolver.CanonicalKey(key, l.foldCase))
+		keys := slices.Sorted(maps.Keys(written))
+		for rule := range rules {
+			at := resolver.CanonicalKey(rule.Key, l.foldCase)
+			for ; len(keys) > 0 && keys[0] < at; keys = keys[1:] {
+				if !yield(written[keys[0]]) {
+					return
+				}
+			}
+			if len(keys) > 0 && keys[0] == at {
+				rule, keys = written[at], keys[1:]
+			}
+			if !yield(rule) {
+				return
+			}
+		}
+		for _, key := range keys {
+			if !yield(written[key]) {
+				return
+			}
+		}
+	}
+}
+
+// writtenBelow returns the rules with windows for a canonical key and below it that no earlier
+// source shadows.
+func (l *Loaded) writtenBelow(above string) map[string]resolver.Rule {
+	found := map[string]resolver.Rule{}
+	for key, rule := range l.table.All() {
+		isBelow := above == "" || key.Key == above || strings.HasPrefix(key.Key, above+"/")
+		isShadowed := false
+		for source := range key.Source {
+			if _, is := l.ruleOf(source, key.Key); is {
+				isShadowed = true
+			}
+		}
+		if isBelow && !isShadowed {
+			found[key.Key] = rule
+		}
+	}
+	return found
+}
+
+// digest returns the digest of the rules as they are written, which an edge does not change.
+func (l *Loaded) digest() string {
+	if l.table == nil {
+		return l.Ruleset.Digest()
+	}
+	var serving []resolver.Rule
+	for _, written := range l.table.All() {
+		active := l.active(&written)
+		if active == nil {
+			continue
+		}
+		if _, rule, ok := ruleOf(l.Ruleset, active.Key); ok && rule == *active {
+			serving = append(serving, rule)
+		}
+	}
+	return l.table.Digest(l.Ruleset.DigestWithout(serving))
+}
+
+// NextEdge returns when a window begins or ends next; ok is false if none does.
+func (l *Loaded) NextEdge() (at time.Time, ok bool) {
+	return time.Unix(int64(l.until), 0).UTC(), l.until != schedule.End
+}
+
+// rereading is a [resolver.Rereading] of rules as they are written.
+type rereading struct {
+	*resolver.Rereading
+	of     *Loaded
+	source int
+	seen   map[schedule.Key]bool           // rules with windows
+	set    map[schedule.Key]*resolver.Rule // those that differ, nil for one that is not there
+	plain  map[schedule.Key]resolver.Rule  // rules that have windows in the table
+	// isTwice: a key stands twice.
+	isTwice bool
+}
+
+// reread begins to read sources of a ruleset again.
+func (l *Loaded) reread() *rereading {
+	return &rereading{
+		Rereading: l.Ruleset.Reread(), of: l, source: -1, seen: map[schedule.Key]bool{},
+		set: map[schedule.Key]*resolver.Rule{}, plain: map[schedule.Key]resolver.Rule{},
+	}
+}
+
+// Source begins a source.
+func (r *rereading) Source(n int) {
+	r.end()
+	r.Rereading.Source(n)
+	r.source = n
+}
+
+// end finds the rules with windows that are not there any more.
+func (r *rereading) end() {
+	for key := range r.of.table.All() {
+		if key.Source == r.source && !r.seen[key] {
+			r.set[key] = nil
+		}
+	}
+}
+
+// Add adds the next rule of the source.
+func (r *rereading) Add(rule resolver.Rule) {
+	if rule.Windows == "" {
+		if r.of.table != nil {
+			if key := r.of.key(r.source, rule.Key); r.hasWritten(key) {
+				r.plain[key] = rule.Clone()
+			}
+		}
+		r.Rereading.Add(rule)
+		return
+	}
+	key := r.of.key(r.source, rule.Key)
+	r.isTwice = r.isTwice || r.seen[key]
+	r.seen[key] = true
+	old, is := r.of.table.Rule(key)
+	isSame := is && old.Key == rule.Key && old.Windows == rule.Windows &&
+		old.Position.Source == rule.Position.Source
+	if !isSame {
+		written := rule.Clone()
+		r.set[key] = &written
+	}
+	if active := r.of.active(&rule); active != nil {
+		r.Rereading.Add(*active)
+	}
+}
+
+func (r *rereading) hasWritten(key schedule.Key) bool {
+	_, is := r.of.table.Rule(key)
+	return is
+}
+
+// Changes returns how the sources differ, as rules are written. The error is that of
+// [resolver.Rereading.Changes].
+func (r *rereading) Changes() (changes []resolver.RuleChange, err error) {
+	r.end()
+	compiled, err := r.Rereading.Changes()
+	if err != nil {
+		return nil, err
+	}
+	if len(r.set) > r.of.table.Len()/2+1000 {
+		return nil, resolver.ErrMostChanged
+	}
+	isRemoved := map[schedule.Key]bool{}
+	for _, c := range compiled {
+		key := r.of.key(c.Source, c.Key)
+		if !r.seen[key] {
+			delete(r.set, key) // it is without windows now, or not there
+			changes = append(changes, c)
+			continue
+		}
+		isRemoved[key] = c.Rule == nil
+		r.isTwice = r.isTwice || r.isOther(key, c.Rule)
+	}
+	for key, written := range r.set {
+		c := resolver.RuleChange{Source: key.Source, Key: key.Key, Rule: written}
+		if plain, is := r.plain[key]; is && written == nil {
+			c.Rule = &plain
+		}
+		_, stood := r.of.Ruleset.RuleOf(key.Source, key.Key)
+		r.isTwice = r.isTwice || written != nil && stood && !r.hasWritten(key) && !isRemoved[key] &&
+			r.of.active(written) == nil
+		changes = append(changes, c)
+	}
+	for key := range r.plain {
+		r.isTwice = r.isTwice || r.seen[key]
+	}
+	if r.isTwice {
+		return nil, resolver.ErrDuplicateKey
+	}
+	return changes, nil
+}
+
+// isOther reports whether a rule of a key that has windows, too, is none of these.
+func (r *rereading) isOther(key schedule.Key, rule *resolver.Rule) bool {
+	written, ok := r.set[key]
+	if !ok {
+		now, _ := r.of.table.Rule(key)
+		written = &now
+	}
+	active := r.of.active(written)
+	return rule != nil && (active == nil || active.Value != rule.Value)
+}
+
+// writing takes in rules as they are written, for a whole compilation.
+type writing struct {
+	windows
+	rules   []resolver.Rule
+	written map[schedule.Key]resolver.Rule
+	twice   resolver.RuleErrors
+}
+
+// add takes in a rule with windows, and returns what is active of it, nil for nothing.
+func (w *writing) add(source int, rule resolver.Rule) *resolver.Rule {
+	key := w.key(source, rule.Key)
+	if first, is := w.written[key]; is {
+		w.failTwice(rule, "at "+first.Position.String())
+		return nil
+	}
+	if w.written == nil {
+		w.written = map[schedule.Key]resolver.Rule{}
+	}
+	w.written[key] = rule
+	w.rules = append(w.rules, rule)
+	return w.active(&rule)
+}
+
+func (w *writing) failTwice(rule resolver.Rule, where string) {
+	w.twice = append(w.twice, &resolver.RuleError{
+		Kind: resolver.ErrDuplicateKey, Position: rule.Position, Key: rule.Key,
+		Message: "the key is already defined " + where + "; write its rules as one that has all " +
+			"windows, or remove one of the two",
+	})
+}
+
+// finish completes the windows of a ruleset. It returns what is wrong with rules that err, which
+// is of its compilation, does not tell of.
+func (w *writing) finish(ruleset *resolver.Ruleset, options resolver.Options, err error) error {
+	if w.written == nil {
+		return err
+	}
+	known := map[string]bool{}
+	for _, list := range ruleErrorsIn(err) {
+		for _, e := range list {
+			known[e.Error()] = true
+		}
+	}
+	for key, rule := range w.written {
+		if err == nil && w.active(&rule) == nil {
+			if _, is := ruleset.RuleOf(key.Source, key.Key); is {
+				w.failTwice(rule, "in the same source, without windows")
+			}
+		}
+		w.written[key] = *stored(rule)
+	}
+	invalid := schedule.Validate(w.rules, options)
+	if list, is := errors.AsType[resolver.RuleErrors](invalid); is {
+		list = slices.DeleteFunc(list, func(e *resolver.RuleError) bool { return known[e.Error()] })
+		w.twice, invalid = append(w.twice, list...), nil
+	}
+	if err = errors.Join(err, invalid); w.twice != nil {
+		return errors.Join(err, w.twice)
+	}
+	w.table = schedule.New(w.written)
+	return err
+}
