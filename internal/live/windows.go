@@ -10,6 +10,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
 // windows are the rules that are there for a time only, as they are written. What is compiled of
@@ -75,7 +76,7 @@ func (w *windows) translate(
 			inTable[key] = nil
 		}
 	}
-	if err := schedule.Validate(written, options); err != nil {
+	if err := validate(written, options, nil); err != nil {
 		return nil, err
 	}
 	w.table = w.table.With(inTable)
@@ -160,41 +161,56 @@ func (l *Loaded) RulesBelow(key string) iter.Seq[resolver.Rule] {
 	}
 }
 
-// writtenBelow returns the rules with windows for a canonical key and below it that no earlier
-// source shadows.
+// writtenBelow returns the rules with windows for a canonical key and below it.
 func (l *Loaded) writtenBelow(above string) map[string]resolver.Rule {
 	found := map[string]resolver.Rule{}
-	for key, rule := range l.table.All() {
-		isBelow := above == "" || key.Key == above || strings.HasPrefix(key.Key, above+"/")
-		isShadowed := false
-		for source := range key.Source {
-			if _, is := l.ruleOf(source, key.Key); is {
-				isShadowed = true
-			}
-		}
-		if isBelow && !isShadowed {
+	for key, rule := range l.written() {
+		if above == "" || key.Key == above || strings.HasPrefix(key.Key, above+"/") {
 			found[key.Key] = rule
 		}
 	}
 	return found
 }
 
-// digest returns the digest of the rules as they are written, which an edge does not change.
+// written returns the rules with windows that no earlier source shadows.
+func (l *Loaded) written() iter.Seq2[schedule.Key, resolver.Rule] {
+	return func(yield func(schedule.Key, resolver.Rule) bool) {
+		for key, rule := range l.table.All() {
+			isShadowed := false
+			for source := range key.Source {
+				_, is := l.ruleOf(source, key.Key)
+				isShadowed = isShadowed || is
+			}
+			if !isShadowed && !yield(key, rule) {
+				return
+			}
+		}
+	}
+}
+
+// digest returns the digest of the rules as they are written, which an edge does not change: that
+// of the ruleset without the keys that have windows, and what sources have for these.
 func (l *Loaded) digest() string {
 	if l.table == nil {
 		return l.Ruleset.Digest()
 	}
 	var serving []resolver.Rule
-	for _, written := range l.table.All() {
-		active := l.active(&written)
-		if active == nil {
-			continue
+	var behind []string
+	for key := range l.written() {
+		if number, ok := l.Ruleset.NumberOf(key.Key); ok {
+			if rule, ok := l.Ruleset.Numbered(number); ok {
+				serving = append(serving, rule)
+			}
 		}
-		if _, rule, ok := ruleOf(l.Ruleset, active.Key); ok && rule == *active {
-			serving = append(serving, rule)
+		for source := key.Source + 1; source <= len(l.versions); source++ {
+			if rule, is := l.ruleOf(source, key.Key); is && rule.Windows == "" {
+				behind = append(behind, rule.Key+" "+rulefile.JSONValue(rule))
+				break
+			}
 		}
 	}
-	return l.table.Digest(l.Ruleset.DigestWithout(serving))
+	slices.Sort(behind)
+	return l.table.Digest(l.Ruleset.DigestWithout(serving) + strings.Join(behind, "\n"))
 }
 
 // NextEdge returns when a window begins or ends next; ok is false if none does.
@@ -358,12 +374,6 @@ func (w *writing) finish(ruleset *resolver.Ruleset, options resolver.Options, er
 	if w.written == nil {
 		return err
 	}
-	known := map[string]bool{}
-	for _, list := range ruleErrorsIn(err) {
-		for _, e := range list {
-			known[e.Error()] = true
-		}
-	}
 	for key, rule := range w.written {
 		if err == nil && w.active(&rule) == nil {
 			if _, is := ruleset.RuleOf(key.Source, key.Key); is {
@@ -372,14 +382,35 @@ func (w *writing) finish(ruleset *resolver.Ruleset, options resolver.Options, er
 		}
 		w.written[key] = *stored(rule)
 	}
-	invalid := schedule.Validate(w.rules, options)
-	if list, is := errors.AsType[resolver.RuleErrors](invalid); is {
-		list = slices.DeleteFunc(list, func(e *resolver.RuleError) bool { return known[e.Error()] })
-		w.twice, invalid = append(w.twice, list...), nil
+	if invalid := validate(w.rules, options, err); invalid != nil {
+		err = errors.Join(err, invalid)
 	}
-	if err = errors.Join(err, invalid); w.twice != nil {
+	if w.twice != nil {
 		return errors.Join(err, w.twice)
 	}
 	w.table = schedule.New(w.written)
 	return err
+}
+
+// validate returns what is wrong with rules of several sources that have windows, but for what is
+// known.
+func validate(rules []resolver.Rule, options resolver.Options, known error) error {
+	told := map[string]bool{}
+	for _, list := range ruleErrorsIn(known) {
+		for _, e := range list {
+			told[e.Error()] = true
+		}
+	}
+	err := schedule.Validate(rules, options)
+	list, is := errors.AsType[resolver.RuleErrors](err)
+	if !is {
+		return err
+	}
+	list = slices.DeleteFunc(list, func(e *resolver.RuleError) bool {
+		return e.Kind == resolver.ErrDuplicateKey || told[e.Error()] // another source may have the key
+	})
+	if len(list) == 0 {
+		return nil
+	}
+	return list
 }

@@ -1,0 +1,317 @@
+package live
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
+	"github.com/caddy-shortlink/shortlink/source"
+)
+
+// setJSON sets rules as a file has them.
+func (s *plainSource) setJSON(t *testing.T, text string) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rules = nil
+	err := rulefile.ReadJSON(strings.NewReader(text), s.name, func(rule resolver.Rule) {
+		s.rules = append(s.rules, rule)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.version++
+	s.setLines()
+}
+
+// at is a time in JSON, some seconds after the beginning of the test.
+func at(begin time.Time, seconds int) string {
+	return begin.Add(time.Duration(seconds) * time.Second).UTC().Format(time.RFC3339)
+}
+
+// written returns all rules below a key as a file has them.
+func (rs *Ruleset) written(t *testing.T, key string) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := rulefile.WriteJSON(&b, rs.Serving().RulesBelow(key)); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestAWindowBeginsAndEndsWithinASecondAndTheDigestStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &plainSource{name: "links.json"}
+		begin := time.Now()
+		text := fmt.Sprintf(`{
+	"docs": %q,
+	"fair": [{"to":%q,"until":%q},{"to":%q,"since":%[3]q,"until":%[5]q}],
+	"sale": {"to":%q,"since":%[3]q}
+}
+`, one, one, at(begin, 10), two, at(begin, 20), two)
+		s.setJSON(t, text)
+		rs, logs := serve(t, Config{Sources: []source.Source{s}})
+		digest := rs.Serving().Digest
+		step := func(d time.Duration, swaps int, want ...string) {
+			t.Helper()
+			time.Sleep(d)
+			synctest.Wait()
+			rs.wantServed(t, want...)
+			n := logs.FilterMessage("rules swapped: a window begins or ends").Len()
+			if n != swaps || logs.Len() != n || rs.Serving().Digest != digest {
+				t.Errorf("after %s: %d swaps, digest %s: %v", time.Since(begin), n, rs.Serving().Digest,
+					logs.All())
+			}
+			if got := rs.written(t, ""); got != text {
+				t.Errorf("the rules are %s", got)
+			}
+		}
+		step(10*time.Second-1, 0, "fair", one, "sale", "pass", "docs", one)
+		if edge, ok := rs.Serving().NextEdge(); !ok || !edge.Equal(begin.Add(10*time.Second)) {
+			t.Errorf("the next edge is %s", edge)
+		}
+		step(1, 1, "fair", two, "sale", two, "docs", one)
+		step(10*time.Second, 2, "fair", "pass", "sale", two, "docs", one)
+		step(time.Hour, 2, "fair", "pass", "sale", two)
+		if _, ok := rs.Serving().NextEdge(); ok {
+			t.Error("there is another edge")
+		}
+	})
+}
+
+func TestARulesetWithoutWindowsKeepsItsDigest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &plainSource{name: "links.json"}
+		s.set("a", one)
+		rs, _ := serve(t, Config{Sources: []source.Source{s}})
+		if serving := rs.Serving(); serving.Digest != serving.Ruleset.Digest() {
+			t.Errorf("it is %s", serving.Digest)
+		}
+	})
+}
+
+func TestAClockThatJumpsAndASleepingMachineAreFollowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &plainSource{name: "links.json"}
+		begin := time.Now()
+		s.setJSON(t, fmt.Sprintf(`{"a": [{"to": %q, "until": %q}, {"to": %q, "since": %q, "until": %q}]}`,
+			one, at(begin, 1000), two, at(begin, 2000), at(begin, 3000)))
+		rs, _ := serve(t, Config{Sources: []source.Source{s}})
+		now := rs.Serving()
+		for _, jump := range []struct {
+			to   int
+			want string
+		}{{5000, "pass"}, {2500, two}, {1500, "pass"}, {999, one}, {2000, two}, {-9999, one}} {
+			next := &candidate{Loaded: new(Loaded)}
+			*next.Loaded = *now
+			if err := next.turn(schedule.At(begin.Add(time.Duration(jump.to) * time.Second))); err != nil {
+				t.Fatal(err)
+			}
+			now = next.Loaded
+			result := now.Ruleset.Resolve("https://go.example/a")
+			if got := cmp.Or(result.Destination, result.Outcome.String()); got != jump.want {
+				t.Errorf("after %d s it leads to %s, want %s", jump.to, got, jump.want)
+			}
+		}
+		rs.turn(schedule.At(begin.Add(time.Hour))) // the clock is set back from here
+		time.Sleep(time.Second)
+		synctest.Wait()
+		rs.wantServed(t, "a", one)
+	})
+}
+
+func TestWhatItsAuthorWroteTakesEffectWhereAnExpectationFailsOrALoopCloses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &plainSource{name: "links.json"}
+		begin := time.Now()
+		s.setJSON(t, fmt.Sprintf(`{
+			"a": {"to": %q, "until": %q},
+			"x": "/y", "y": [{"to": %q, "until": %q}, {"to": "/x", "since": %[2]q}], "z": %[3]q}`,
+			one, at(begin, 10), two, at(begin, 10)))
+		rs, logs := serve(t, Config{
+			Sources: []source.Source{s}, Expect: source.Expectations{"/a": one},
+		})
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		rs.wantServed(t, "a", "pass", "x", "error", "y", "error", "z", two)
+		for message, want := range map[string]string{
+			"an expectation fails now that a window begins or ends, which takes effect all the same": "/a",
+			"keys are answered with an error now that a window begins or ends": "2 working keys would " +
+				"fail",
+		} {
+			told := logs.FilterMessage(message).All()
+			if len(told) != 1 || !strings.Contains(told[0].ContextMap()["error"].(string), want) {
+				t.Errorf("%s: %v", message, told)
+			}
+		}
+		if got := rs.Status().BrokenRules; got != 2 {
+			t.Errorf("%d rules are broken", got)
+		}
+	})
+}
+
+// slowSource is read as slowly as somebody else wants.
+type slowSource struct {
+	plainSource
+	let chan struct{}
+}
+
+func (s *slowSource) Read(ctx context.Context, add func(resolver.Rule)) (string, error) {
+	if s.let != nil {
+		<-s.let
+	}
+	return s.plainSource.Read(ctx, add)
+}
+
+func TestAWindowEndsWhileASourceIsReadSlowly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &slowSource{plainSource: plainSource{name: "links.json"}}
+		begin := time.Now()
+		windows := fmt.Sprintf(`"a": {"to": %q, "until": %q}, "n": {"to": %[1]q, "since": %[2]q}`,
+			one, at(begin, 10))
+		s.setJSON(t, `{`+windows+`}`)
+		rs, _ := serve(t, Config{Sources: []source.Source{s}})
+		synctest.Wait()
+		s.setJSON(t, `{`+windows+`, "b": "/c", "c": "`+two+`"}`)
+		s.let = make(chan struct{})
+		s.tell()
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		rs.wantServed(t, "a", "pass", "n", one, "b", "pass")
+		result := rs.Serving().Ruleset.Resolve("https://go.example/n")
+		rs.Count(&result, rs.Serving())
+		close(s.let)
+		synctest.Wait()
+		rs.wantServed(t, "a", "pass", "n", one, "b", two)
+		list, err := rs.Hits(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for key, m := range list.All() {
+			if (key == "n") != (m.N == 1) {
+				t.Errorf("%s has %d hits", key, m.N)
+			}
+		}
+	})
+}
+
+func TestAnInvalidWindowIsRefusedBeforeItBegins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &plainSource{name: "links.json"}
+		s.set("a", one)
+		rs, _ := serve(t, Config{Sources: []source.Source{s}})
+		synctest.Wait()
+		for text, want := range map[string]string{
+			`{"a": [{"to": "/b", "until": "2027-01-01"}, {"to": "b", "since": "2027-01-01"}]}`: `links.json:1: ` +
+				`key "a": `,
+			`{"b": {"to": "/b", "since": "2027-01-01"}, "b": {"to": "/c", "since": "2028-01-01"}}`: `links.` +
+				`json:2: key "b": the key is already defined at links.json:1; write its rules as one that has ` +
+				"all windows, or remove one of the two",
+			`{"b": {"to": "/b", "since": "2027-01-01"}, "b": "/c"}`: `links.json:1: key "b": the key is ` +
+				"already defined in the same source, without windows; write its rules as one that has all " +
+				"windows, or remove one of the two",
+		} {
+			s.setJSON(t, text)
+			s.tell()
+			if err := rs.LastError(); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s\ngot  %v\nwant %s", text, err, want)
+			}
+			rs.wantServed(t, "a", one)
+		}
+	})
+}
+
+// randomWindows returns the value of a key, in JSON.
+func randomWindows(begin time.Time) string {
+	to := func() string { return []string{`"` + one + `"`, `"/k1"`, `"/k2/x"`, `"gone"`}[rand.N(4)] }
+	if rand.N(4) == 0 {
+		return to()
+	}
+	var windows []string
+	for n, from := rand.N(3)+1, rand.N(40)-10; n > 0; n-- {
+		end := from + rand.N(20) + 1
+		windows = append(windows, fmt.Sprintf(`{"to": %s, "since": %q, "until": %q}`, to(),
+			at(begin, from), at(begin, end)))
+		from = end + rand.N(2)*rand.N(9)
+	}
+	return "[" + strings.Join(windows, ", ") + "]"
+}
+
+func TestAtRandomInstantsWhatServesIsWhatAFreshStartServes(t *testing.T) {
+	for range 100 {
+		synctest.Test(t, func(t *testing.T) {
+			first := &changingSource{plainSource: plainSource{name: "keys"}}
+			second := &rewritingSource{plainSource{name: "links.json"}}
+			begin := time.Now()
+			fill := func(s *plainSource) {
+				text := `"docs": "` + one + `"`
+				for i := range 5 {
+					if rand.N(3) > 0 {
+						text += fmt.Sprintf(`, "k%d": %s`, i, randomWindows(begin))
+					}
+				}
+				s.setJSON(t, "{"+text+"}")
+			}
+			fill(&first.plainSource)
+			fill(&second.plainSource)
+			config := Config{Sources: []source.Source{first, second}}
+			rs, _ := serve(t, config)
+			synctest.Wait()
+			for range 12 {
+				time.Sleep(rand.N(5 * time.Second))
+				switch rand.N(4) {
+				case 0:
+					fill(&second.plainSource)
+					second.tell()
+				case 1:
+					first.put("k1", one)
+					first.tell()
+				case 2:
+					fill(&first.plainSource)
+					first.unknown = true
+					first.tell()
+				}
+				synctest.Wait()
+				if rs.LastError() != nil {
+					return // it breaks keys, which is refused
+				}
+				config.Context.Context = t.Context()
+				fresh, _ := newRuleset(t, config)
+				want, err := fresh.newLoading(t.Context(), nil).load()
+				if err != nil {
+					t.Fatal(err)
+				}
+				sameAs(t, rs.Serving(), want)
+			}
+		})
+	}
+}
+
+// sameAs checks that two rulesets answer alike, and have the same rules as they are written.
+func sameAs(t *testing.T, got, want *Loaded) {
+	t.Helper()
+	if got.Digest != want.Digest || got.Ruleset.Digest() != want.Ruleset.Digest() {
+		t.Errorf("the digest is %s, want %s", got.Digest, want.Digest)
+	}
+	if !slices.Equal(slices.Collect(got.RulesBelow("")), slices.Collect(want.RulesBelow(""))) {
+		t.Errorf("the rules are %v, want %v", slices.Collect(got.RulesBelow("")),
+			slices.Collect(want.RulesBelow("")))
+	}
+	for i := range 5 {
+		url := fmt.Sprintf("https://go.example/k%d/y?q=1", i)
+		a, b := got.Ruleset.Resolve(url), want.Ruleset.Resolve(url)
+		if a.Outcome != b.Outcome || a.Destination != b.Destination || a.Key != b.Key {
+			t.Errorf("%s leads to %v, want %v", url, a, b)
+		}
+	}
+}
