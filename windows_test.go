@@ -2,12 +2,16 @@ package shortlink_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/caddy-shortlink/shortlink"
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
 
 // adaptBlock returns the rules of a directive's block as JSON, or what is wrong with it.
@@ -67,6 +71,44 @@ func TestALineSaysWhatIsWrongWithItsTimes(t *testing.T) {
 	} {
 		if got := adaptBlock(t, line); !strings.HasSuffix(got, want) || !strings.Contains(got, ":2") {
 			t.Errorf("%s\ngot  %s\nwant %s", line, got, want)
+		}
+	}
+}
+
+func TestNoRedirectIsKeptLongerThanItsWindow(t *testing.T) {
+	now := time.Now()
+	in := func(d time.Duration) string { return now.Add(d).UTC().Format(time.RFC3339) }
+	hour, day := in(time.Hour), in(24*time.Hour)
+	rules := fmt.Sprintf(`"rules": {
+		"plain": "https://x.example", "moved": {"to": "https://x.example", "status": 301},
+		"hour": {"to": "https://x.example", "until": %q},
+		"day": {"to": "https://x.example", "until": %q},
+		"begun": {"to": "https://x.example", "since": %q},
+		"gone": {"to": "https://x.example", "status": 308, "until": %[1]q},
+		"chain": {"to": "/gone", "status": 301}, "chain2": "/hour", "chain3": "/plain",
+		"{x}/y": {"to": "/hour?{x}", "status": 301}
+	}`, hour, day, in(-time.Hour))
+	for cache, wants := range map[string]map[string]int{
+		"": {"plain": 0, "moved": 0, "hour": 0, "gone": 3600, "chain": 3600, "chain2": 0},
+		`"cache": "2h",`: {"plain": 7200, "moved": 7200, "hour": 3600, "day": 7200, "begun": 7200,
+			"gone": 3600, "chain": 3600, "chain2": 3600, "chain3": 7200, "a/y": 3600},
+	} {
+		h, err := testcaddy.Provision(t, "{"+cache+rules+"}")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for key, want := range wants {
+			for range 2 {
+				w := httptest.NewRecorder()
+				if err := h.ServeHTTP(w, prepare("/"+key, w), nothing); err != nil {
+					t.Fatal(err)
+				}
+				got := 0
+				_, err := fmt.Sscanf(w.Header().Get("Cache-Control"), "max-age=%d", &got)
+				if (err == nil) != (want > 0) || got > want || got < want-60 {
+					t.Errorf("%s %s: %q, want %d", cache, key, w.Header().Get("Cache-Control"), want)
+				}
+			}
 		}
 	}
 }

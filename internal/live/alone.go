@@ -64,5 +64,6 @@ func (rs *Ruleset) recompile() {
 	}
 	next := *old
 	next.Ruleset = anew
+	next.set(old.at)
 	rs.shared.replace(old, &next)
 }

@@ -278,6 +278,7 @@ func (l *loading) isEmptiedByKey() (is bool) {
 // complete sets what is derived from the ruleset before it serves.
 func (l *Loaded) complete() {
 	l.Digest = l.digest()
+	l.set(l.at)
 	l.countBroken()
 }
 

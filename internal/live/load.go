@@ -119,7 +119,6 @@ func (l *loading) compile(options resolver.Options) error {
 		l.next.Ruleset, inRules = compiler.Compile()
 		inRules = to.finish(l.next.Ruleset, options, inRules)
 		l.next.Warnings, l.next.windows = to.warnings, to.windows
-		l.next.set(l.next.at)
 		return errors.Join(inSources, inRules)
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/caddy-shortlink/shortlink/internal/schedule"
@@ -23,12 +24,15 @@ type windows struct {
 	foldCase bool
 	// at is the time that the ruleset is for, and as good as any other from from until until.
 	at, from, until schedule.Time
+	// ends are the ends of rules, by number, as far as somebody has asked.
+	ends *sync.Map
 }
 
 // set sets the time that the ruleset is for.
 func (w *windows) set(at schedule.Time) {
 	w.at = at
 	w.from, w.until = w.table.Span(at)
+	w.ends = new(sync.Map)
 }
 
 // isFor reports whether the ruleset is the one of a time.
@@ -80,7 +84,6 @@ func (w *windows) translate(
 		return nil, err
 	}
 	w.table = w.table.With(inTable)
-	w.set(w.at)
 	return changes, nil
 }
 
@@ -211,6 +214,48 @@ func (l *Loaded) digest() string {
 	}
 	slices.Sort(behind)
 	return l.table.Digest(l.Ruleset.DigestWithout(serving) + strings.Join(behind, "\n"))
+}
+
+// HasWindows reports whether rules begin or end.
+func (l *Loaded) HasWindows() bool { return l.table != nil }
+
+// EndOf returns until when a result holds as far as the rules of its chain say; ok is false if none
+// of them ends. It may be sooner for a chain through variables.
+func (l *Loaded) EndOf(result *resolver.Result) (end time.Time, ok bool) {
+	until, known := l.ends.Load(result.Rule)
+	if !known {
+		until = l.endOf(result)
+		l.ends.Store(result.Rule, until)
+	}
+	return time.Unix(int64(until.(schedule.Time)), 0), until != schedule.End
+}
+
+func (l *Loaded) endOf(result *resolver.Result) (until schedule.Time) {
+	if result.Hops == 0 {
+		return l.endOfKey(result.Key)
+	}
+	if resolver.IsTemplate(result.Key) {
+		return l.until
+	}
+	until = schedule.End
+	for _, rule := range l.Ruleset.Chain(result.Key) {
+		until = min(until, l.endOfKey(rule.Key))
+	}
+	return until
+}
+
+// endOfKey returns until when a key has the rule that it has.
+func (l *Loaded) endOfKey(key string) (until schedule.Time) {
+	until = schedule.End
+	for source := range len(l.versions) + 1 {
+		if written, is := l.ruleOf(source, key); is {
+			_, end, isActive := schedule.Active(written, l.at)
+			if until = min(until, end); isActive {
+				break
+			}
+		}
+	}
+	return until
 }
 
 // NextEdge returns when a window begins or ends next; ok is false if none does.

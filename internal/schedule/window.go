@@ -152,8 +152,8 @@ func Each(rule resolver.Rule, change func(*resolver.Rule)) resolver.Rule {
 	return Join(rule.Key, rule.Position, windows)
 }
 
-// Active returns what serves for the key of a rule at a time, and until when; ok is false if that is
-// nothing.
+// Active returns what serves for the key of a rule at a time; ok is false if that is nothing. That
+// is so until another time.
 func Active(rule resolver.Rule, at Time) (active resolver.Rule, until Time, ok bool) {
 	if rule.Windows == "" {
 		return rule, End, true
@@ -162,6 +162,9 @@ func Active(rule resolver.Rule, at Time) (active resolver.Rule, until Time, ok b
 		if w.Since <= at && at < w.Until {
 			w.Rule.Key, w.Rule.Position = rule.Key, rule.Position
 			return w.Rule, w.Until, true
+		}
+		if at < w.Since {
+			return resolver.Rule{}, w.Since, false
 		}
 	}
 	return resolver.Rule{}, End, false
