@@ -259,6 +259,12 @@ func writeStatus(w io.Writer, all map[string]live.Status, format string) error {
 				h.LastLoad.FailingSince.Format(time.RFC3339), indented(h.LastLoad.Error))
 		}
 		writeBroken(w, h)
+		if h.NextEdge != nil {
+			fmt.Fprintf(w, "  a window begins or ends next at %s\n", h.NextEdge.Format(time.RFC3339))
+		}
+		for _, warning := range h.WindowStatus.Warnings {
+			fmt.Fprintf(w, "  warning: %s\n", indented(warning))
+		}
 	}
 	return nil
 }

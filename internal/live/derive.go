@@ -279,6 +279,7 @@ func (l *loading) isEmptiedByKey() (is bool) {
 func (l *Loaded) complete() {
 	l.Digest = l.digest()
 	l.set(l.at)
+	l.ahead = new(foresight)
 	l.countBroken()
 }
 

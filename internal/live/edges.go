@@ -16,9 +16,14 @@ const tick = time.Second
 
 // followClock lets windows begin and end until the configuration is unloaded.
 func (rs *Ruleset) followClock() {
+	var told *Loaded
 	for {
 		var next <-chan time.Time
 		if serving := rs.Serving(); serving.table != nil {
+			if told == nil || told.ahead != serving.ahead { // it takes a while
+				go rs.tellAhead(told, serving)
+				told = serving
+			}
 			now := time.Now()
 			if !serving.isFor(schedule.At(now)) {
 				rs.turn(schedule.At(now))

@@ -90,6 +90,8 @@ func (rs *Ruleset) CompileRules(ctx context.Context, tell func(Progress)) (*reso
 	}
 	if err == nil {
 		rules = l.next.Ruleset.Len()
+		l.next.complete()
+		rs.compiled = l.next.Loaded
 	}
 	return l.next.Ruleset, l.next.Warnings, err
 }

@@ -19,7 +19,8 @@ import (
 type Ruleset struct {
 	Config
 	reporter
-	shared *shared // nil before it has started
+	shared   *shared // nil before it has started
+	compiled *Loaded // by CompileRules
 	// lasting ends some time after the configuration; nil before that has started.
 	lasting context.Context
 }

@@ -91,6 +91,7 @@ type Status struct {
 	// BrokenRules is how many rules are answered with an error; Broken has the first 1000 of them.
 	BrokenRules int          `json:"broken_rules"`
 	Broken      []BrokenRule `json:"broken,omitempty"`
+	WindowStatus
 }
 
 // BrokenRule is a rule that is answered with an error.
@@ -145,7 +146,7 @@ func (rs *Ruleset) Status() Status {
 		Sources:  []SourceStatus{},
 		LastLoad: LoadStatus{Time: last.time, Result: "loaded"},
 
-		BrokenRules: serving.broken.count,
+		BrokenRules: serving.broken.count, WindowStatus: rs.windowStatus(serving),
 	}
 	for _, err := range rs.brokenIn(serving).first {
 		status.Broken = append(status.Broken,

@@ -25,7 +25,8 @@ type windows struct {
 	// at is the time that the ruleset is for, and as good as any other from from until until.
 	at, from, until schedule.Time
 	// ends are the ends of rules, by number, as far as somebody has asked.
-	ends *sync.Map
+	ends  *sync.Map
+	ahead *foresight
 }
 
 // set sets the time that the ruleset is for.
@@ -425,7 +426,9 @@ func (w *writing) finish(ruleset *resolver.Ruleset, options resolver.Options, er
 				w.failTwice(rule, "in the same source, without windows")
 			}
 		}
-		w.written[key] = *stored(rule)
+		if options.NoLines {
+			w.written[key] = *stored(rule)
+		}
 	}
 	if invalid := validate(w.rules, options, err); invalid != nil {
 		err = errors.Join(err, invalid)
