@@ -55,6 +55,7 @@ func (c *Config) lookAhead(l *Loaded) (warnings []edgeWarning) {
 	next := &candidate{Loaded: new(Loaded)}
 	*next.Loaded = *l
 	warn := func(at resolver.Position, key, message string) {
+		at = l.place(at, key)
 		when := next.at.String()
 		w := lint.Warning{Kind: warnEdge, Position: at, Key: key, Message: "at " + when + ": " + message}
 		warnings = append(warnings, edgeWarning{next.at, w})
@@ -86,6 +87,16 @@ func (c *Config) lookAhead(l *Loaded) (warnings []edgeWarning) {
 		}
 	}
 	return warnings
+}
+
+// place returns where the rule of a key stands in a source, with its line if that is known.
+func (l *Loaded) place(at resolver.Position, key string) resolver.Position {
+	for source := range len(l.versions) + 1 {
+		if rule, is := l.ruleOf(source, key); is && rule.Position.Source == at.Source {
+			return rule.Position
+		}
+	}
+	return at
 }
 
 // WindowFindings returns what there is to say of the windows of rules that [Ruleset.CompileRules]
