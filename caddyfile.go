@@ -41,7 +41,7 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //	shortlink [<matcher>] {
 //		<key> <destination|gone|pass> [<status>] [exact] [unlisted] [merge|preserve|ignore]
 //			[since <time>] [until <time> [then <destination|gone|pass> ...]]
-//		rule <key> ...
+//		rule <key> ... as above
 //
 //		from <source> ...
 //		expect <request_path> <destination|pass|gone|error>
