@@ -33,6 +33,7 @@ type configured struct {
 	// encoded is the handler as sorted JSON. Handlers with the same JSON are one.
 	encoded    string
 	forAnyHost bool // whether a site of it names no host
+	sites      []configuredSite
 }
 
 // configuredHandlers are the handlers of a configuration, sorted by name.
@@ -62,7 +63,7 @@ func (configurations) Find(
 	}
 	for _, c := range handlers {
 		if slices.Contains(named, c.ConfigHandler) {
-			wrong = errors.Join(wrong, c.prepare(ctx))
+			wrong = errors.Join(wrong, c.prepare(ctx, pages))
 		}
 	}
 	if wrong != nil {
@@ -104,14 +105,16 @@ func findHandlers(config []byte) (handlers configuredHandlers, pages configuredP
 		c.forAnyHost = c.forAnyHost || at.isForAnyHost()
 		c.Ways = append(c.Ways, at.way.At(at.hosts))
 		c.Pages = append(c.Pages, pages.pathsIn(at)...)
+		c.sites = append(c.sites, at)
 	})
 	return handlers, pages, nil
 }
 
-// configuredPage is a links page of a configuration: its path, the handler that it names, and its
-// site.
+// configuredPage is a links page of a configuration: its path, the handler that it names, whether
+// it answers misses, and its site.
 type configuredPage struct {
 	path, handler string
+	misses        bool
 	at            configuredSite
 }
 
@@ -123,7 +126,7 @@ func pagesOf(whole any) (pages configuredPages) {
 		path, _ := object["path"].(string)
 		path = strings.TrimSuffix(cmp.Or(path, "/.links"), "/")
 		handler, _ := object["handler_name"].(string)
-		pages = append(pages, configuredPage{path, handler, at})
+		pages = append(pages, configuredPage{path, handler, object["misses"] == true, at})
 	}
 	eachHandler(whole, configuredSite{}, "shortlink_page", add)
 	return pages
@@ -132,12 +135,16 @@ func pagesOf(whole any) (pages configuredPages) {
 // pathsIn returns the paths of the pages in a site.
 func (p configuredPages) pathsIn(at configuredSite) (paths []string) {
 	for _, page := range p {
-		isHere := slices.Equal(page.at.hosts, at.hosts) && slices.Equal(page.at.ports, at.ports)
-		if isHere && !slices.Contains(paths, page.path) {
+		if page.isIn(at) && !slices.Contains(paths, page.path) {
 			paths = append(paths, page.path)
 		}
 	}
 	return paths
+}
+
+// isIn reports whether the page stands in a site.
+func (p *configuredPage) isIn(at configuredSite) bool {
+	return slices.Equal(p.at.hosts, at.hosts) && slices.Equal(p.at.ports, at.ports)
 }
 
 // check returns an error if pages name a handler that does not exist.
@@ -165,6 +172,8 @@ type configuredSite struct {
 	invoked bool
 	// way is what lies in front of it and looks at paths.
 	way command.Way
+	// front is what may answer requests before they arrive.
+	front front
 	// partial says that some requests may not arrive, or not as clients send them: behind a matcher
 	// for more than hosts, or a rewrite.
 	partial bool
@@ -189,6 +198,7 @@ func eachHandler(
 			within.way = front.wayTo(element, at.way)
 			eachHandler(element, within, name, found)
 			at.partial = at.partial || takesRequests(element)
+			at.front = at.front.with(element)
 			front.addElement(element)
 		}
 	case map[string]any:
@@ -206,11 +216,12 @@ func eachHandler(
 			at.way = at.way.Through(paths)
 		}
 		at.partial = at.partial || matchesMoreThanHosts(value["match"])
+		at.front.isUnsure = at.front.isUnsure || matchesMoreThanHosts(value["match"])
 		for _, member := range slices.Sorted(maps.Keys(value)) {
 			within := at
-			within.partial = at.partial || member == "named_routes" || member == "errors"
 			within.invoked = at.invoked || member == "named_routes"
 			if member == "named_routes" || member == "errors" {
+				within.partial, within.front.isUnsure = true, true
 				within.way = at.way.Rewritten() // by its callers
 			}
 			eachHandler(value[member], within, name, found)
@@ -306,9 +317,10 @@ func (all configuredHandlers) decode() (good configuredHandlers, err error) {
 }
 
 // prepare prepares the handler's rules for reading.
-func (c *configured) prepare(ctx caddy.Context) error {
+func (c *configured) prepare(ctx caddy.Context, pages configuredPages) error {
 	config, err := c.config(ctx)
 	config.AnyHost = c.forAnyHost
+	config.Pages = pages.besides(c.publicName(), c.sites)
 	c.ConfigHandler.Rules = live.New(config)
 	return err
 }

@@ -246,9 +246,19 @@ func (r *exampleRunner) load(t *testing.T, at, config string) {
 		}
 		return strings.Join(out, ", ") + " {"
 	})
-	adapted, err := testcaddy.Adapt("{\n\tadmin off\n\tpersist_config off\n\tstorage file_system " +
-		testcaddy.StorageDir(t) +
-		"\n\tdefault_bind 127.0.0.1\n\tlog default {\n\t\toutput discard\n\t}\n}\n" + moved)
+	loadExample(t, at, moved)
+}
+
+// loadExample serves a Caddyfile, with options of the test in front of its own.
+func loadExample(t *testing.T, at, config string) {
+	t.Helper()
+	rest, hasOptions := strings.CutPrefix(config, "{\n")
+	if !hasOptions {
+		rest = "}\n" + config
+	}
+	adapted, err := testcaddy.Adapt("{\n\tadmin off\n\tpersist_config off\n\tskip_install_trust\n" +
+		"\tstorage file_system " + testcaddy.StorageDir(t) +
+		"\n\tdefault_bind 127.0.0.1\n\tlog default {\n\t\toutput discard\n\t}\n" + rest)
 	if err == nil {
 		err = caddy.Load(adapted, true)
 	}
@@ -260,7 +270,10 @@ func (r *exampleRunner) load(t *testing.T, at, config string) {
 // hostsOf returns the hosts of the addresses in front of a site's block.
 func hostsOf(addresses string) (hosts []string) {
 	for address := range strings.SplitSeq(strings.TrimSuffix(addresses, " {"), ", ") {
-		host, _, _ := strings.Cut(strings.TrimPrefix(address, "http://"), ":")
+		if _, rest, hasScheme := strings.Cut(address, "://"); hasScheme {
+			address = rest
+		}
+		host, _, _ := strings.Cut(address, ":")
 		hosts = append(hosts, host)
 	}
 	return hosts
@@ -340,7 +353,7 @@ func (r *exampleRunner) ask(t *testing.T, target string, header ...string) testc
 	t.Helper()
 	_, port, _ := net.SplitHostPort(r.server.Addr)
 	host := "localhost"
-	if rest, is := strings.CutPrefix(target, "http://"); is {
+	if _, rest, _ := strings.Cut(target, "://"); !strings.HasPrefix(target, "/") {
 		host, target, _ = strings.Cut(rest, "/")
 		target = "/" + target
 	}

@@ -83,7 +83,7 @@ var mayImport = map[string][]string{
 	"internal/directives": nil,
 	"page": {
 		"internal/show", "internal/client", "internal/live", "internal/hits", "rulefile", "resolver",
-		"resolver/lint", "weburl", "internal/printable", "internal/directives", "source",
+		"resolver/lint", "weburl", "internal/printable", "internal/directives", "source", "uritemplate",
 	},
 	"cmd/caddy": {".", "page", "redis"},
 

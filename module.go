@@ -16,10 +16,12 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
 
 	_ "github.com/caddy-shortlink/shortlink/internal/admin" // registers the admin endpoint
 	"github.com/caddy-shortlink/shortlink/internal/live"
@@ -143,6 +145,8 @@ type Handler struct {
 	shortOrigin string
 	hosts       *siteHosts // those of the server, if no origin is configured
 	buffers     sync.Pool  // of *[]byte, in which destinations are composed
+	logger      *zap.Logger
+	isProxyTold atomic.Bool // whether the log has the warning of checkProxy
 }
 
 // CaddyModule returns the module's ID and constructor.
@@ -179,7 +183,9 @@ func (h *Handler) provision(ctx caddy.Context, site live.Site) error {
 	}
 	h.cacheTemporary = maxAge(h.Cache)
 	h.cachePermanent = maxAge(cmp.Or(h.CachePermanent, h.Cache))
+	h.logger = ctx.Logger()
 	config.Site = site
+	config.Pages = besidesOf(ctx, config.PublicName(), site)
 	h.rules = live.New(config)
 	if len(config.Sources) == 0 {
 		h.Rules, config.Rules = nil, nil // they are compiled, and not needed again
@@ -348,6 +354,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 		return caddyhttp.Error(statusOf(err), err)
 	case a.result.Outcome == resolver.Pass:
 		return h.pass(w, r, next, &request, serving)
+	}
+	if a.result.Hops > 0 && !h.isProxyTold.Load() {
+		h.checkProxy(r, &request, a.result.Destination)
 	}
 	a.writeTo(w)
 	return nil

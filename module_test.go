@@ -491,3 +491,47 @@ func TestASwapThatBringsAClientsHostIsWarnedOf(t *testing.T) {
 		t.Errorf("got %v", entry)
 	}
 }
+
+func TestAProxyThatIsNotTrustedIsWarnedOfOnceWhereRedirectsAreNotEncrypted(t *testing.T) {
+	const text = "Caddy does not trust it"
+	rules := `{"docs": "/page", "t/{x}": "/pages/{x}", "chain": "/out", "plain": "/plainest",
+		"out": "https://x.example", "plainest": "http://go.example.evil.test/x", "gone": "gone"}`
+	const says = "X-Forwarded-Proto: https"
+	for name, tt := range map[string]struct {
+		servers, more string // options of the server, and of the handler
+		target        string
+		header        []string
+		times         int
+	}{
+		"a path of the site":       {"", "", "/docs", []string{says}, 1},
+		"a template":               {"", "", "/t/a", []string{says}, 1},
+		"the last value is https":  {"", "", "/docs", []string{"X-Forwarded-Proto: http, HTTPS"}, 1},
+		"a URL behind a chain":     {"", "", "/chain", []string{says}, 0},
+		"a plain URL behind one":   {"", "", "/plain", []string{says}, 0},
+		"a URL":                    {"", "", "/out", []string{says}, 0},
+		"no redirect":              {"", "", "/nothing", []string{says}, 0},
+		"gone":                     {"", "", "/gone", []string{says}, 0},
+		"the client came by http":  {"", "", "/docs", []string{"X-Forwarded-Proto: http"}, 0},
+		"there is no proxy":        {"", "", "/docs", nil, 0},
+		"a trusted proxy":          {"trusted_proxies static 127.0.0.0/8", "", "/docs", []string{says}, 0},
+		"the origin is configured": {"", "origin http://go.example", "/docs", []string{says}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			log := filepath.Join(t.TempDir(), "caddy.log")
+			file := filepath.Join(t.TempDir(), "links.json")
+			testcaddy.Write(t, file, rules)
+			s := &testcaddy.Follower{Log: log}
+			s.Server = testcaddy.ServeWith(t, testcaddy.LogTo(log)+"\nservers {\n"+tt.servers+"\n}",
+				"shortlink {\n from file "+file+"\n name go\n "+tt.more+"\n }")
+			for range 3 {
+				s.Get(t, tt.target, tt.header...)
+			}
+			if got := s.TimesLogged(t, text); got != tt.times {
+				t.Errorf("it is logged %d times, want %d:\n%s", got, tt.times, testcaddy.ReadFile(t, log))
+			}
+			if tt.times == 1 && s.Logged(t, 1, text)["name"] != "go" {
+				t.Error("the handler is not named")
+			}
+		})
+	}
+}

@@ -6,7 +6,9 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/weburl"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
 )
 
 // resolverRequest returns the resolver's request for r: the current target, which earlier handlers
@@ -59,4 +61,21 @@ func originForm(target string) string {
 		return "/" + rest[end:]
 	}
 	return rest[end:]
+}
+
+// checkProxy warns, once, of a redirect to the origin of a request that is http because Caddy does
+// not trust the proxy, which says that its client has asked by https.
+func (h *Handler) checkProxy(r *http.Request, request *resolver.Request, destination string) {
+	if h.Origin != "" || request.Scheme != "http" || client.ForwardedScheme(r) != "https" {
+		return
+	}
+	origin, _ := weburl.AppendOrigin(nil, request.Scheme, request.Host)
+	path, isOwn := strings.CutPrefix(destination, string(origin))
+	if !isOwn || !strings.HasPrefix(path, "/") || h.isProxyTold.Swap(true) {
+		return
+	}
+	h.logger.Warn("a redirect to a path of this site is http, and the proxy says that its client has "+
+		"asked by https, but Caddy does not trust it; write its address into trusted_proxies of the "+
+		"global option servers, or origin https://go.example into the block of shortlink",
+		zap.String("name", h.rules.PublicName()), zap.String("remote", r.RemoteAddr))
 }

@@ -54,23 +54,28 @@ func newChart(id, title string, days []hits.Day) *chart {
 			c.Most, c.MostOn = day.N, day.Date
 		}
 	}
-	c.Top = 2 * roundUp(float64(c.Most)/2)
+	c.Top = topOf(float64(c.Most))
 	for i, day := range days {
 		c.Bars[i] = bar{Day: day, X: i * dayWidth}
 		if day.N > 0 {
 			// A day with one redirect stays visible beside one with thousands.
-			c.Bars[i].Height = max(math.Round(float64(day.N)/c.Top*chartHeight*10)/10, 1)
+			c.Bars[i].Height = max(toTenth(float64(day.N)/c.Top*chartHeight), 1)
 		}
-		c.Bars[i].Y = chartHeight - c.Bars[i].Height
+		c.Bars[i].Y = toTenth(chartHeight - c.Bars[i].Height)
 	}
 	return c
 }
 
-// roundUp returns the smallest of 1, 2, 3, 4, 5, 10, 20, ... that is at least v.
-func roundUp(v float64) float64 {
+func toTenth(v float64) float64 { return math.Round(v*10) / 10 }
+
+// topOf returns the top of the scale for a maximum: round, with a half that is a whole number.
+func topOf(most float64) float64 {
 	for unit := 1.0; ; unit *= 10 {
-		if digit := math.Ceil(v / unit); digit <= 5 {
-			return max(digit, 1) * unit
+		for _, tenths := range []float64{10, 12, 15, 20, 25, 30, 40, 50, 60, 80} {
+			top := tenths * unit / 10
+			if top >= most && math.Mod(top, 2) == 0 {
+				return top
+			}
 		}
 	}
 }

@@ -18,10 +18,11 @@ func daysOf(n ...uint64) []hits.Day {
 	return days
 }
 
-func TestAChartEndsAtARoundNumberWithARoundHalf(t *testing.T) {
+func TestAChartEndsAtARoundNumberWithARoundHalfThatFitsItsPeak(t *testing.T) {
 	for most, want := range map[uint64]string{
-		1: "2 1", 2: "2 1", 3: "4 2", 9: "10 5", 10: "10 5", 11: "20 10", 61: "80 40", 100: "100 50",
-		101: "200 100", 1_999: "2,000 1,000", 1_200_000: "2,000,000 1,000,000",
+		1: "2 1", 2: "2 1", 3: "4 2", 5: "6 3", 9: "10 5", 10: "10 5", 11: "12 6", 13: "20 10",
+		24: "30 15", 61: "80 40", 100: "100 50", 101: "120 60", 121: "150 75", 241: "250 125",
+		1_087: "1,200 600", 1_999: "2,000 1,000", 1_200_000: "1,200,000 600,000",
 		math.MaxUint64: "20,000,000,000,000,000,000 10,000,000,000,000,000,000",
 	} {
 		marks := newChart("c", "t", daysOf(0, most)).Marks()
@@ -50,7 +51,7 @@ func TestAChartSaysInWordsWhatItShows(t *testing.T) {
 		`viewBox="0 0 30 100"`,
 		"<title>20 November 2026: 1 redirect</title>",
 		"<title>21 November 2026: 0 redirects</title>",
-		`<rect class="bar" x="20" y="38.3" width="8" height="61.7"/>`,
+		`<rect class="bar" x="20" y="17.7" width="8" height="82.3"/>`,
 		"<caption>Redirects per day",
 		`<th scope="row"><time datetime="2026-11-22">22 November 2026</time></th>` +
 			`<td class="number">1,234</td>`,

@@ -28,18 +28,15 @@ func (c *conflict) Error() string {
 
 // conflictView shows an edit beside the rule that somebody else has changed.
 type conflictView struct {
-	layout
+	editForm
 	Key    string `json:"key"`
-	Error  string `json:"error"`
 	Mine   *rule  `json:"mine,omitempty"` // nil to remove it
 	Theirs *rule  `json:"theirs,omitempty"`
-	Was    string `json:"was"` // theirs as JSON
-	Digest string `json:"digest"`
 }
 
 func (r *request) conflict(written resolver.Rule, e *formEdit, now *resolver.Rule) view {
-	v := conflictView{layout: r.layout(), Key: e.key, Was: live.RuleText(now),
-		Digest: r.links.Serving().Digest}
+	v := conflictView{editForm: r.form(written), Key: e.key}
+	v.Was, v.Digest = live.RuleText(now), r.links.Serving().Digest // of theirs
 	v.Status, v.Title = http.StatusConflict, "The link has changed meanwhile"
 	v.Error = "The link " + e.key + " has changed since this form was opened. Nothing is saved."
 	if e.isFrom && e.from == nil ||

@@ -12,17 +12,19 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/client"
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
 // The fields of an edit's form, besides those of [rule].
 const (
-	fieldAction  = "action"  // actionRemove, or nothing to save
+	fieldAction  = "action"  // one of the following, or nothing to save
 	fieldDigest  = "digest"  // of the rules that the form was made from
 	fieldWas     = "was"     // the rule that the form was made from, as JSON; empty for none
 	fieldConfirm = "confirm" // the fingerprint of effects that the user has seen
 
 	actionRemove = "remove"
+	actionCheck  = "check" // saves nothing, and shows the form with what would come of it
 )
 
 // editForm is the form to create or change a link.
@@ -31,43 +33,55 @@ type editForm struct {
 	// Rule is the content of the fields.
 	Rule rule `json:"rule"`
 	// IsNew says that the link does not exist yet.
-	IsNew  bool   `json:"new,omitempty"`
+	IsNew bool `json:"new,omitempty"`
+	// IsChecked says that the user has just looked at what comes of it.
+	IsChecked bool `json:"-"`
+
 	Was    string `json:"was"`
 	Digest string `json:"digest"`
 	// Error says why the edit was refused, or is empty.
 	Error string `json:"error,omitempty"`
 	// Overrides is the position of a rule that this one overrides, or empty.
 	Overrides string `json:"overrides,omitempty"`
-	// WhyNot says why nothing can be saved here; Lines are then the lines to write.
-	WhyNot string   `json:"why_not,omitempty"`
-	Lines  []string `json:"lines,omitempty"`
+	// WhyNot says why nothing can be saved here; Place is then where to write the rule.
+	WhyNot string `json:"why_not,omitempty"`
+	Place  *place `json:"place,omitempty"`
+	facts
 }
 
-// newForm returns the form of a new link, perhaps with a key.
+// newForm returns the form of a new link, filled in as the query says.
 func (r *request) newForm() view {
 	query := r.URL.Query()
-	v := editForm{layout: r.layout(), IsNew: true, Digest: r.links.Serving().Digest}
-	v.Rule = rule{Key: query.Get("key"), To: query.Get("to")}
-	v.Title, v.WhyNot = "New link", r.whyNotWritable()
+	written, _ := ruleOfForm(query, keyIn(query)) // what is missing is still to be written
+	return r.form(written)
+}
+
+// form returns the form with a rule in its fields, as the request has it.
+func (r *request) form(written resolver.Rule) editForm {
+	v := editForm{layout: r.layout(), Rule: *ruleOf(written), IsNew: r.rest == "new",
+		Was: r.PostForm.Get(fieldWas), WhyNot: r.whyNotWritable(),
+		Digest: cmp.Or(r.PostForm.Get(fieldDigest), r.links.Serving().Digest)}
+	v.facts = r.factsOf(v.Rule, v.IsNew)
+	if v.Title = "New link"; v.IsNew {
+		return v
+	}
+	v.Title = "Change " + v.Rule.Key
+	v.WhyNot = r.whyNot(r.links.WhyNotEditable(v.Rule.Key))
+	found, _ := servingRule(r.links.Serving().Ruleset, v.Rule.Key)
+	if at := found.Position.Source; v.WhyNot == "" && at != r.links.EditedSource() {
+		v.Overrides = at
+	}
 	return v
 }
 
 // editForm returns the form to change a link.
 func (r *request) editForm(key string) view {
-	serving := r.links.Serving()
-	found, ok := servingRule(serving.Ruleset, key)
+	found, ok := servingRule(r.links.Serving().Ruleset, key)
 	if !ok {
 		return r.noSuchKey(key)
 	}
-	v := editForm{layout: r.layout(), Rule: *ruleOf(found), Was: live.RuleText(&found),
-		Digest: serving.Digest, WhyNot: r.whyNotWritable()}
-	v.Title = "Change " + found.Key
-	if err := r.links.WhyNotEditable(found.Key); err != nil && v.WhyNot == "" {
-		v.WhyNot = err.Error()
-	}
-	if at := found.Position.Source; v.WhyNot == "" && at != r.links.EditedSource() {
-		v.Overrides = at
-	}
+	v := r.form(found)
+	v.Was = live.RuleText(&found)
 	return v
 }
 
@@ -76,8 +90,8 @@ func (editForm) template() string { return "form" }
 func (v editForm) text(w io.Writer) {
 	if v.Error != "" {
 		fmt.Fprintln(w, v.Error)
-		for _, line := range v.Lines {
-			fmt.Fprintln(w, line)
+		if v.Place != nil {
+			fmt.Fprintf(w, "In %s:\n%s\n", v.Place.In, v.Place.Text)
 		}
 		return
 	}
@@ -87,28 +101,8 @@ func (v editForm) text(w io.Writer) {
 	fmt.Fprintln(w,
 		"POST the fields to, status, exact, unlisted, query, note and digest to key/KEY; for a "+
 			"new link, POST these and key to new")
+	v.facts.text(w)
 }
-
-// Statuses are the statuses of rules.
-func (editForm) Statuses() []statusChoice {
-	return []statusChoice{
-		{0, "default of the handler"},
-		{301, "301, permanent"},
-		{302, "302, temporary"},
-		{303, "303, see other"},
-		{307, "307, temporary, keeps the method"},
-		{308, "308, permanent, keeps the method"},
-	}
-}
-
-// statusChoice is a status to choose.
-type statusChoice struct {
-	Code int
-	Text string
-}
-
-// Queries are the query modes of rules.
-func (editForm) Queries() []string { return resolver.QueryModeNames() }
 
 // ruleOfForm returns the rule in a form.
 func ruleOfForm(form url.Values, key string) (resolver.Rule, error) {
@@ -135,7 +129,15 @@ func ruleOfForm(form url.Values, key string) (resolver.Rule, error) {
 		errs = append(errs, errors.New("the destination is missing: write a URL that begins with "+
 			"https://, or a path of this site"))
 	}
-	return out, errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return out, client.Errorf(http.StatusUnprocessableEntity, "%w", err)
+	}
+	return out, nil
+}
+
+// keyIn returns the key in a form.
+func keyIn(form url.Values) string {
+	return strings.TrimPrefix(strings.TrimSpace(form.Get("key")), "/")
 }
 
 // isSet reports whether a field of a form says yes.
@@ -144,43 +146,42 @@ func isSet(form url.Values, name string) bool {
 	return value != "" && value != "false" && value != "0" && value != "off" && value != "no"
 }
 
-// edit makes the edit of a form.
+// edit makes or checks the edit of a form.
 func (r *request) edit(key string) view {
-	if key == "" {
-		return r.refused(resolver.Rule{}, nil, client.Errorf(http.StatusUnprocessableEntity,
-			"the key is missing: write the path of the short URL, such as docs or team/handbook"))
-	}
-	if r.links.Shares {
-		return failure(r.layout(), http.StatusConflict, "Several handlers are called "+
-			r.links.PublicName()+"; give each a name.")
-	}
 	conditions, err := client.PreconditionsOf(r.Request)
 	if err != nil {
 		return failure(r.layout(), http.StatusBadRequest, err.Error()+".")
 	}
 	e := &formEdit{key: key}
 	written, err := ruleOfForm(r.PostForm, key)
-	switch action := r.PostForm.Get(fieldAction); {
-	case action != "" && action != actionRemove:
-		return failure(r.layout(), http.StatusBadRequest,
-			"The field action takes remove, or is left out to save, not "+action+".")
-	case action == "":
-		if e.rule = &written; err != nil {
-			return r.refused(written, e, client.Errorf(http.StatusUnprocessableEntity, "%w", err))
-		}
+	action := r.PostForm.Get(fieldAction)
+	switch action {
+	case "", actionCheck:
+		e.rule = &written
+	case actionRemove:
+		err = nil
+	default:
+		return failure(r.layout(), http.StatusBadRequest, "The field action takes remove or check, "+
+			"or is left out to save, not "+action+".")
 	}
-	if err := r.setFrom(e); err != nil {
-		return r.refused(written, e, err)
+	if err == nil {
+		err = r.setFrom(e)
 	}
-	if e.rule != nil && sameContent(e.rule, e.from) {
-		return r.saved(e, e.from) // there is nothing to write
-	}
-	change := live.Change{Key: key, Rule: e.rule, If: func(now *resolver.Rule) error {
-		return cmp.Or(conditions.OfRule(key)(now), e.check(now))
-	}}
+	e.advice = r.advice(e)
 	edit := &live.Edit{
-		Changes: []live.Change{change}, Remote: r.RemoteAddr, User: r.user, Confirm: r.confirm,
-		IfRules: conditions.OfRules(),
+		Changes: []live.Change{{Key: key, Rule: e.rule, If: func(now *resolver.Rule) error {
+			return cmp.Or(conditions.OfRule(key)(now), e.check(now))
+		}}},
+		Remote: r.RemoteAddr, User: r.user, IfRules: conditions.OfRules(),
+		Confirm: func(f *live.Effects) error { return r.confirm(e, f) },
+	}
+	switch {
+	case action == actionCheck:
+		return r.check(written, e, edit, err)
+	case err != nil:
+		return r.refused(written, e, err)
+	case e.rule != nil && sameContent(e.rule, e.from):
+		return r.saved(e, e.from) // there is nothing to write
 	}
 	was, err := r.links.Apply(r.Context(), edit)
 	if err != nil {
@@ -196,6 +197,7 @@ type formEdit struct {
 	// isFrom says that the key's rule, in any source, must still be from; nil stands for no rule.
 	isFrom bool
 	from   *resolver.Rule
+	advice []lint.Warning // on the rule by itself
 }
 
 // check checks that the key's rule is the one that the edit was made from.
@@ -255,13 +257,10 @@ func (r *request) refused(written resolver.Rule, e *formEdit, err error) view {
 	if u, is := errors.AsType[unconfirmed](err); is {
 		return r.effects(written, e, u.Effects)
 	}
-	status := client.StatusOf(err)
-	v := editForm{layout: r.layout(), Rule: *ruleOf(written), Error: err.Error(),
-		Digest: r.PostForm.Get(fieldDigest), Was: r.PostForm.Get(fieldWas)}
-	v.IsNew = v.Was == ""
-	v.layout.Status, v.Title = status, "Nothing is saved yet"
-	if status == http.StatusConflict && e != nil && e.rule != nil {
-		v.Lines = writtenAs(written)
+	v := r.form(written)
+	v.Error, v.Title, v.Status = err.Error(), "Nothing is saved yet", client.StatusOf(err)
+	if v.Status == http.StatusConflict && e.rule != nil {
+		v.Place = r.placeOf(written)
 	}
 	return v
 }
@@ -269,13 +268,12 @@ func (r *request) refused(written resolver.Rule, e *formEdit, err error) view {
 // lineToCommit returns the view for readers without write access: the line to commit.
 func (r *request) lineToCommit(key, why string) view {
 	written, err := ruleOfForm(r.PostForm, key)
-	if err != nil || r.PostForm.Get(fieldAction) != "" {
+	if err != nil || r.PostForm.Get(fieldAction) == actionRemove {
 		return failure(r.layout(), http.StatusForbidden, "Nothing is saved: "+why+".")
 	}
-	v := editForm{layout: r.layout(), Rule: *ruleOf(written), Error: why,
-		Digest: r.PostForm.Get(fieldDigest), Was: r.PostForm.Get(fieldWas), Lines: writtenAs(written)}
-	v.IsNew = r.rest == "new"
-	v.layout.Status, v.Title = http.StatusForbidden, "Nothing is saved"
+	v := r.form(written)
+	v.Error, v.Place = why, r.placeOf(written)
+	v.Status, v.Title = http.StatusForbidden, "Nothing is saved"
 	return v
 }
 
@@ -309,7 +307,7 @@ func (saved) template() string { return "message" }
 // location returns where a browser goes next: to the page of the key, or to the start page.
 func (v saved) location() string {
 	if v.Done == "removed" {
-		return v.Root + "?removed=" + url.QueryEscape(v.Key)
+		return v.Root + "?removed=" + url.QueryEscape(v.Removed.Key)
 	}
 	return v.Root + keyPathWith(v.Key, "done="+v.Done)
 }

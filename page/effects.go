@@ -9,6 +9,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
 	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
@@ -20,17 +21,24 @@ type unconfirmed struct{ *live.Effects }
 // Error says what is missing.
 func (u unconfirmed) Error() string { return "the effects of the edit are not confirmed" }
 
-// confirm refuses an edit that changes other links or hides the page, unless its user has seen
-// that.
-func (r *request) confirm(effects *live.Effects) error {
-	isHarmless := effects.Count == 0 && !slices.ContainsFunc(effects.Warnings, live.HidesPage)
+// confirm refuses an edit that changes other links, or that there is something to say about, unless
+// its user has seen that.
+func (r *request) confirm(e *formEdit, effects *live.Effects) error {
+	effects.Warnings = e.warnings(effects)
+	isHarmless := effects.Count == 0 && len(effects.Warnings) == 0
 	if isHarmless || r.PostForm.Get(fieldConfirm) == fingerprint(effects) {
 		return nil
 	}
 	return unconfirmed{effects}
 }
 
-// fingerprint returns a short text that identifies effects.
+// warnings returns what there is to say about an edit: of its rule, and of the rules with it.
+func (e *formEdit) warnings(effects *live.Effects) []lint.Warning {
+	return append(slices.Clip(e.advice),
+		slices.DeleteFunc(effects.Warnings, live.IsAboutTheSite)...)
+}
+
+// fingerprint returns a short text that identifies effects. It is the same for all random keys.
 func fingerprint(effects *live.Effects) string {
 	sum := sha256.New()
 	fmt.Fprintln(sum, effects.Count)
@@ -38,67 +46,61 @@ func fingerprint(effects *live.Effects) string {
 		fmt.Fprintln(sum, show.LinesOf(other))
 	}
 	for _, w := range effects.Warnings {
-		fmt.Fprintln(sum, live.HidesPage(w))
+		fmt.Fprintln(sum, w.Kind, w.Message)
 	}
 	return fmt.Sprintf("%x", sum.Sum(nil)[:12])
 }
 
 // effectsView shows what an edit changes, before it is made.
 type effectsView struct {
-	layout
+	editForm
 	Saved    bool          `json:"saved"` // never
-	Rule     rule          `json:"rule"`
 	IsRemove bool          `json:"remove,omitempty"`
 	Count    int           `json:"others"` // the number of other links that change
 	Others   []show.Change `json:"effects"`
 	Confirm  string        `json:"confirm"`
-	Was      string        `json:"was"`
-	Digest   string        `json:"digest"`
-
-	Lines    []show.ChangeLine `json:"-"`
-	Own      []show.ChangeLine `json:"-"`
-	Warnings []lint.Warning    `json:"-"`
 	// why the page would be hidden
 	Hides []string `json:"hides_page,omitempty"`
+
+	OtherLines []show.ChangeLine `json:"-"`
+	Own        []show.ChangeLine `json:"-"`
 }
 
 // effects returns the view of an edit's effects.
-func (r *request) effects(
-	written resolver.Rule, e *formEdit, effects *live.Effects,
-) effectsView {
-	v := effectsView{layout: r.layout(), Rule: *ruleOf(written), IsRemove: e.rule == nil,
-		Count: effects.Count, Confirm: fingerprint(effects), Warnings: effects.Warnings,
-		Digest: r.links.Serving().Digest}
+func (r *request) effects(written resolver.Rule, e *formEdit, f *live.Effects) effectsView {
+	v := effectsView{editForm: r.form(written), IsRemove: e.rule == nil, Count: f.Count,
+		Confirm: fingerprint(f)}
+	v.Digest, v.Warnings = r.links.Serving().Digest, remarksOf(f.Warnings)
 	if e.from != nil {
 		v.Was = live.RuleText(e.from)
 	}
-	for _, other := range effects.Others {
+	for _, other := range f.Others {
 		v.Others = append(v.Others, show.ChangeOf(other))
-		v.Lines = append(v.Lines, show.LinesOf(other)...)
+		v.OtherLines = append(v.OtherLines, show.LinesOf(other)...)
 	}
-	for _, own := range effects.Own {
+	for _, own := range f.Own {
 		v.Own = append(v.Own, show.LinesOf(own)...)
 	}
-	for _, w := range effects.Warnings {
-		if live.HidesPage(w) {
-			v.Hides = append(v.Hides, w.Message)
+	for _, told := range v.Warnings {
+		if told.IsBad {
+			v.Hides = append(v.Hides, told.Message)
 		}
 	}
-	v.Title = v.Heading()
+	v.Title, v.Status = v.Heading(), http.StatusPreconditionRequired
 	return v
 }
 
-// Heading says how many other links an edit changes.
+// Heading says what there is to confirm.
 func (v effectsView) Heading() string {
 	switch {
-	case v.Count == 0 && v.Hides != nil:
+	case v.Count > 0:
+		return "This also changes " + printable.Count(v.Count, "other link")
+	case v.Hides != nil:
 		return "This would hide the links page"
-	case v.Count == 0:
-		return "This changes no other link"
-	case v.Count == 1:
-		return "This also changes 1 other link"
+	case v.Warnings != nil:
+		return "Is this what you mean?"
 	}
-	return fmt.Sprintf("This also changes %s other links", number(uint64(v.Count)))
+	return "This changes no other link"
 }
 
 // Unnamed is how many of these links are not listed.
@@ -108,12 +110,10 @@ func (effectsView) template() string { return "effects" }
 
 func (v effectsView) text(w io.Writer) {
 	fmt.Fprintf(w, "%s; nothing is saved yet.\n", v.Heading())
-	for _, line := range v.Lines {
+	for _, line := range v.OtherLines {
 		fmt.Fprintf(w, "  %s: was %s, now %s\n", line.Requests, line.Before, line.After)
 	}
-	for _, why := range v.Hides {
-		fmt.Fprintln(w, " ", why)
-	}
+	v.facts.text(w)
 	fmt.Fprintf(w, "To save it send the same again with confirm=%s\n", v.Confirm)
 }
 
@@ -136,10 +136,11 @@ func (r *request) deleteForm(key string) view {
 			return failure(r.layout(), client.StatusOf(err),
 				"The link cannot be deleted here: "+err.Error()+".")
 		}
+		seen.Warnings = e.warnings(seen)
 		effects = seen
 	}
 	v := r.effects(found, e, effects)
-	v.Title = "Delete " + found.Key + "?"
+	v.Status, v.Title = http.StatusOK, "Delete "+found.Key+"?"
 	return v
 }
 

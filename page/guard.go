@@ -78,9 +78,7 @@ func redirectBelow(w http.ResponseWriter, r *http.Request) error {
 	if r.URL.RawQuery != "" {
 		target += "?" + r.URL.RawQuery
 	}
-	w.Header().Set("Location", target)
-	w.WriteHeader(http.StatusPermanentRedirect)
-	return nil
+	return redirect(w, target, http.StatusPermanentRedirect)
 }
 
 // policy allows the page its own stylesheet, script, icon and forms.

@@ -3,18 +3,23 @@ package page
 import (
 	"context"
 	"fmt"
+	"html/template"
 	"io"
+	"net/url"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
 
 	"github.com/caddy-shortlink/shortlink/internal/hits"
 	"github.com/caddy-shortlink/shortlink/internal/live"
-	"github.com/caddy-shortlink/shortlink/internal/printable"
 )
 
 // hitsTime is how long a page waits for the hits of other servers.
 const hitsTime = 5 * time.Second
+
+// daysOfTotals is for how many days the start page adds up redirects.
+const daysOfTotals = 30
 
 // mostOnHome is how many links each list of the start page has.
 const mostOnHome = 10
@@ -22,14 +27,19 @@ const mostOnHome = 10
 // home is the start page.
 type home struct {
 	layout
-	State   live.Status   `json:"status"`
+	serving
 	Used    []usedLink    `json:"most_used"`
 	Changed []changedLink `json:"last_changed"`
 	Days    []day         `json:"days,omitempty"`
 	Chart   *chart        `json:"-"`
-	// EditedSource is the source that edits go to.
-	EditedSource string `json:"-"`
-	Removed      string `json:"-"` // a key that was just removed
+	// Origin is that of short URLs, SearchURL that of a search, without its text.
+	Origin    string `json:"-"`
+	SearchURL string `json:"-"`
+	// WhyNot says why the user cannot make a link, or is empty.
+	WhyNot string `json:"-"`
+	// Bookmark is the URL of a bookmark that opens the form for the page that is shown.
+	Bookmark template.URL `json:"-"`
+	Removed  string       `json:"-"` // a key that was just removed
 }
 
 // usedLink is a link that was used lately.
@@ -60,14 +70,15 @@ func dayCounts(days []hits.Day) (all []day) {
 
 // home returns the start page.
 func (r *request) home() view {
-	v := home{layout: r.layout(), State: r.links.Status()}
+	v := home{layout: r.layout(), serving: serving{r.links.Status()}, Origin: r.origin(),
+		WhyNot: r.whyNotWritable(), Bookmark: bookmark(r.absolute("new")),
+		SearchURL: r.absolute("?q=")}
 	v.IsFinding = true
-	v.Title, v.Removed = "Links", r.URL.Query().Get("removed")
-	v.EditedSource = r.links.EditedSource()
-	ruleset := r.links.Serving().Ruleset
-	if _, isThere := servingRule(ruleset, v.Removed); isThere {
-		v.Removed = ""
+	v.Title = "Links"
+	if key := r.URL.Query().Get("removed"); r.hasHappened("removed", key) {
+		v.Removed = key
 	}
+	ruleset := r.links.Serving().Ruleset
 	for _, c := range r.links.Changed(mostOnHome) {
 		if found, ok := servingRule(ruleset, c.Key); ok {
 			v.Changed = append(v.Changed, changedLink{*ruleOf(found), c.Time, string(c.Kind)})
@@ -97,22 +108,45 @@ func (r *request) report(err error) {
 	}
 }
 
-// FirstBroken are the first rules that are answered with an error.
-func (v home) FirstBroken() []live.BrokenRule {
-	return v.State.Broken[:min(len(v.State.Broken), 5)]
+// bookmark returns the URL of a bookmark that opens the form at a URL, filled in for the page that
+// is shown. 160 characters of its title fit into a note. Browsers decode a script that is a URL, so
+// that escapes in the form's, which a client can send, must be encoded again.
+func bookmark(form string) template.URL {
+	return template.URL("javascript:" + url.PathEscape("void(location.href='"+
+		template.JSEscapeString(form+"?to=")+"'+encodeURIComponent(location.href)+'&note='+"+
+		"encodeURIComponent(document.title.slice(0,160)))"))
 }
 
-// Rules is how many rules serve.
-func (v home) Rules() string { return number(uint64(v.State.Rules)) }
+// Host is the beginning of a short URL as people type it.
+func (v home) Host() string {
+	_, host, _ := strings.Cut(v.Origin, "://")
+	return host
+}
+
+// Totals says how many links there are, and how often they were used if that is known.
+func (v home) Totals() string {
+	total := "1 link"
+	if v.State.Rules != 1 {
+		total = number(uint64(v.State.Rules)) + " links"
+	}
+	if len(v.Days) < daysOfTotals {
+		return total
+	}
+	var used uint64
+	for _, d := range v.Days[len(v.Days)-daysOfTotals:] {
+		used += d.Count
+	}
+	return fmt.Sprintf("%s, %s in the last %d days", total, redirects(used), daysOfTotals)
+}
+
+// Broken are the first rules that are answered with an error.
+func (v home) Broken() []live.BrokenRule { return v.State.Broken[:min(len(v.State.Broken), 5)] }
 
 func (home) template() string { return "home" }
 
 func (v home) text(w io.Writer) {
-	fmt.Fprintf(w, "%s, digest %s\n", printable.Count(v.State.Rules, "rule"), v.State.Digest)
-	if v.State.LastLoad.Error != "" {
-		fmt.Fprintf(w, "rejected at %s: %s\n", v.State.LastLoad.Time.UTC().Format(time.RFC3339),
-			v.State.LastLoad.Error)
-	}
+	v.serving.text(w)
+	fmt.Fprintln(w, v.Totals())
 	fmt.Fprintln(w, "\nmost used in the last 30 days")
 	for _, u := range v.Used {
 		fmt.Fprintf(w, "%10d  %s %s\n", u.Redirects, u.Key, u.To)

@@ -5,12 +5,15 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
+	"strings"
+	"sync"
 	"time"
 
-	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/uritemplate"
 )
 
 // mostLeads is how many other ways to its destination a key's page lists.
@@ -21,22 +24,24 @@ type keyPage struct {
 	layout
 	Rule     *rule  `json:"rule"`
 	ShortURL string `json:"short_url,omitempty"` // none for a template
-	// Outcome says where the short URL leads, and why.
-	Outcome *show.Outcome `json:"outcome,omitempty"`
-	// Chain are, for a template, the rules that a request matches, in order.
-	Chain []*rule `json:"chain,omitempty"`
+	// Outcome says where the short URL leads, and why; for a template a URL that was typed, or an
+	// example.
+	Outcome *show.Outcome `json:"outcome"`
 	// Leads are the other ways to the destination; MoreLeads says that there are more.
 	Leads     []show.Lead `json:"leads,omitempty"`
 	MoreLeads bool        `json:"more_leads,omitempty"`
 	Hits      *keyHits    `json:"hits,omitempty"` // nil if they cannot be read
 	Days      []day       `json:"days,omitempty"`
 	Digest    string      `json:"digest"`
+	// WhyNot says why the rule cannot be edited here, WhyNotRemove why it cannot be removed; empty if
+	// it can be. Place is where to do it otherwise.
+	WhyNot       string `json:"why_not,omitempty"`
+	WhyNotRemove string `json:"why_not_remove,omitempty"`
+	Place        *place `json:"place,omitempty"`
 
-	Chart *chart  `json:"-"`
-	QR    *qrCode `json:"-"`
-	// WhyNot says why the rule cannot be edited here, or is empty.
-	WhyNot string `json:"-"`
-	Notice string `json:"-"` // what an edit has come to
+	Chart  *chart  `json:"-"`
+	QR     *qrCode `json:"-"`
+	Notice string  `json:"-"` // what an edit has come to a moment ago
 }
 
 // keyHits are how often a link was used, and when last.
@@ -62,18 +67,20 @@ func (r *request) keyPage(key string) view {
 	}
 	v := keyPage{layout: r.layout(), Digest: serving.Digest}
 	v.Title = found.Key
-	v.WhyNot = r.whyNotWritable()
-	v.Notice = noticeOf(r.URL.Query().Get("done"))
+	if done := r.URL.Query().Get("done"); r.hasHappened(done, found.Key) {
+		v.Notice = done
+	}
 	if resolver.IsTemplate(found.Key) {
-		v.Rule, v.Chain = r.locatedChain(serving, found)
+		v.Outcome = r.explain(r.tryOf(found.Key), &found)
 	} else {
 		v.ShortURL = r.shortURL(found.Key)
-		v.QR, _ = newQRCode(v.ShortURL) // a longer one has none
-		outcome := show.Explain(serving.Listed(), show.Ask(v.ShortURL, r.origin()))
-		r.links.Locate(r.Context(), serving, append(outcome.Rules(), &found)...)
-		v.Outcome, v.Rule = &outcome, ruleOf(found)
-		v.addLeads(r)
+		v.QR, _ = newQRCode(v.ShortURL)   // a longer one has none
+		leads := v.addLeads(r, found.Key) // it looks at all rules, as what follows does
+		v.Outcome = r.explain(v.ShortURL, &found)
+		leads.Wait()
 	}
+	v.Rule = ruleOf(found)
+	v.addWhyNot(r, found)
 	ctx, cancel := context.WithTimeout(r.Context(), hitsTime)
 	defer cancel()
 	days, count, err := r.links.DaysOf(ctx, found.Key)
@@ -90,47 +97,67 @@ func (r *request) keyPage(key string) view {
 	return v
 }
 
-// locatedChain returns a rule with variables, and the rules that a request matches from it on, with
-// their positions.
-func (r *request) locatedChain(serving *live.Loaded, first resolver.Rule) (*rule, []*rule) {
-	chain := serving.Ruleset.Chain(first.Key)
-	all := []*resolver.Rule{&first}
-	for i := range chain {
-		all = append(all, &chain[i])
+// addWhyNot adds why the rule of a page cannot be edited or removed here, and where it can be.
+func (v *keyPage) addWhyNot(r *request, found resolver.Rule) {
+	v.WhyNotRemove = r.whyNot(r.links.WhyNotRemovable(found.Key))
+	if v.WhyNotRemove != "" {
+		v.WhyNot = r.whyNot(r.links.WhyNotEditable(found.Key))
+		v.Place = r.placeOf(found)
 	}
-	r.links.Locate(r.Context(), serving, all...)
-	var met []*rule
-	for _, one := range chain {
-		met = append(met, ruleOf(one))
-	}
-	return ruleOf(first), met
 }
 
-// addLeads adds the other ways to the destination of a key.
-func (v *keyPage) addLeads(r *request) {
-	if v.Outcome.Destination == "" {
-		return
+// tryOf returns the URL to try with a template: the typed one, or an example, in which each
+// variable has its name as the value.
+func (r *request) tryOf(key string) string {
+	typed := strings.TrimSpace(r.URL.Query().Get("try"))
+	template, err := uritemplate.Parse(key)
+	switch {
+	case strings.Contains(typed, "://"):
+		return typed
+	case typed != "" || err != nil:
+		return "/" + strings.TrimPrefix(typed, "/")
+	}
+	values := map[string]uritemplate.Value{}
+	for _, name := range template.Names() {
+		values[name] = uritemplate.String(name)
+	}
+	path, _ := template.Expand(values) // names are no prefixes of lists
+	return r.origin() + "/" + path
+}
+
+// addLeads begins to add the other ways to where a short URL leads. Wait returns when it is done.
+func (v *keyPage) addLeads(r *request, key string) *sync.WaitGroup {
+	asked := show.OutcomeOf(r.links.Serving().Ruleset, show.Ask(v.ShortURL, r.origin()))
+	var leads sync.WaitGroup
+	leads.Go(func() { v.Leads, v.MoreLeads = r.firstLeads(asked.Destination, key, mostLeads) })
+	return &leads
+}
+
+// firstLeads returns the first ways to a URL, other than by a key, and whether there are more.
+func (r *request) firstLeads(target, key string, most int) (first []show.Lead, hasMore bool) {
+	if target == "" {
+		return nil, false
 	}
 	select {
 	case r.page.leads <- struct{}{}:
 		defer func() { <-r.page.leads }()
 	default:
-		v.MoreLeads = true // a search lists them
-		return
+		return nil, true // a search lists them
 	}
-	leads, err := r.leadsTo(v.Outcome.Destination)
+	leads, err := r.leadsTo(target)
 	if err != nil {
-		return // there are none
+		return nil, false // there are none
 	}
 	for lead := range leads.All {
-		if lead.Key == v.Rule.Key {
+		if lead.Key == key {
 			continue
 		}
-		if v.MoreLeads = len(v.Leads) == mostLeads; v.MoreLeads {
-			break
+		if len(first) == most {
+			return first, true
 		}
-		v.Leads = append(v.Leads, lead)
+		first = append(first, lead)
 	}
+	return first, false
 }
 
 // noSuchKey is the page of a key without a rule.
@@ -141,20 +168,26 @@ func (r *request) noSuchKey(key string) view {
 	return v
 }
 
-// noticeOf returns the result of an edit after which a browser was redirected.
-func noticeOf(done string) string {
-	return map[string]string{"saved": "Saved.", "made": "The link now exists."}[done]
+// hasHappened reports whether an edit was made a moment ago that a URL tells of: anybody can make a
+// link to a page that says so.
+func (r *request) hasHappened(done, key string) bool {
+	kind := map[string]resolver.ChangeKind{
+		"saved": resolver.ChangeEdited, "made": resolver.ChangeAdded,
+		"renamed": resolver.ChangeAdded, "removed": resolver.ChangeRemoved,
+	}[done]
+	return r.links.ChangedSince(key, kind, time.Now().Add(-time.Minute))
 }
 
 // whyNotWritable says why the user cannot edit; "" if the user can.
-func (r *request) whyNotWritable() string {
-	if why := r.page.whyNoEdits(r.user); why != "" {
-		return why
+func (r *request) whyNotWritable() string { return r.whyNot(r.links.WhyNotWritable()) }
+
+// whyNot says why the user cannot make an edit, which may be refused by the links; "" if not.
+func (r *request) whyNot(refused error) string {
+	why := r.page.whyNoEdits(r.user)
+	if why == "" && refused != nil {
+		return refused.Error()
 	}
-	if err := r.links.WhyNotWritable(); err != nil {
-		return err.Error()
-	}
-	return ""
+	return why
 }
 
 // With returns the path of the page with a query, relative to the root.
@@ -164,13 +197,8 @@ func (keyPage) template() string { return "key" }
 
 func (v keyPage) text(w io.Writer) {
 	v.Rule.line(w)
-	if v.Outcome != nil {
-		fmt.Fprintln(w, v.Outcome)
-		_ = show.WriteExplanation(w, *v.Outcome) // a buffer cannot fail
-	}
-	for _, met := range v.Chain {
-		fmt.Fprintf(w, "  matches %s, which leads to %s\n", met.Key, met.To)
-	}
+	fmt.Fprintln(w, v.Outcome)
+	_ = show.WriteExplanation(w, *v.Outcome) // a buffer cannot fail
 	if v.Rule.Note != "" {
 		fmt.Fprintln(w, "note:", v.Rule.Note)
 	}
@@ -180,10 +208,13 @@ func (v keyPage) text(w io.Writer) {
 	for _, lead := range v.Leads {
 		fmt.Fprintf(w, "%s leads there, too\n", lead.Path)
 	}
+	if v.WhyNotRemove != "" {
+		fmt.Fprintf(w, "not edited here: %s\nin %s: %s\n", v.WhyNotRemove, v.Place.In, v.Place.Text)
+	}
 }
 
-// picture answers with the QR code of a key's short URL.
-func (r *request) picture(w http.ResponseWriter, key string) error {
+// picture answers with the QR code of a key's short URL as a file.
+func (r *request) picture(w http.ResponseWriter, key, format string) error {
 	found, ok := servingRule(r.links.Serving().Ruleset, key)
 	if !ok || resolver.IsTemplate(found.Key) {
 		return r.page.write(w, r.Request, r.noSuchKey(key))
@@ -192,17 +223,18 @@ func (r *request) picture(w http.ResponseWriter, key string) error {
 	if err != nil {
 		return r.page.write(w, r.Request, failure(r.layout(), http.StatusBadRequest, err.Error()))
 	}
-	return r.sendPicture(w, code)
-}
-
-// sendPicture sends a QR code.
-func (r *request) sendPicture(w http.ResponseWriter, code *qrCode) error {
 	var b bytes.Buffer
-	if err := code.PNG(&b); err != nil {
+	if format == "svg" {
+		err = templates.ExecuteTemplate(&b, "qr", code)
+	} else {
+		err = code.PNG(&b)
+	}
+	if err != nil {
 		return err
 	}
 	h := w.Header()
-	h.Set("Content-Type", "image/png")
-	h.Set("Content-Disposition", "attachment; filename=qr.png")
+	h.Set("Content-Type", pictureTypes[format])
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment",
+		map[string]string{"filename": fileNameOf(found.Key) + "." + format}))
 	return send(w, r.Request, http.StatusOK, b.Bytes())
 }

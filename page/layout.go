@@ -24,6 +24,8 @@ type layout struct {
 	// searches as one types.
 	Query     string `json:"-"`
 	IsFinding bool   `json:"-"`
+	// IsPublic says that everybody is shown the view, at any path.
+	IsPublic bool `json:"-"`
 	// Status is that of the answer, 0 for 200.
 	Status int `json:"-"`
 }

@@ -1,6 +1,9 @@
 package page
 
 import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
@@ -22,8 +25,6 @@ type missing struct {
 	Text string `json:"error"`
 	// Suggestions are the links that were perhaps meant.
 	Suggestions []suggestion `json:"suggestions,omitempty"`
-	// NewLink is where a link with this key can be created; empty if the user may not.
-	NewLink string `json:"-"`
 }
 
 // suggestion is a link that was perhaps meant.
@@ -41,6 +42,10 @@ func (v missing) text(w io.Writer) {
 	}
 }
 
+// NewKey is the key of the link that can be made here: one that matches with a slash at its end and
+// without.
+func (v missing) NewKey() string { return strings.TrimSuffix(v.Key, "/") }
+
 // addSuggestions adds the links that a request for a path perhaps meant, and where they stand.
 func (v *missing) addSuggestions(links *live.RunningRuleset, path, below string) {
 	for _, rule := range links.Suggest(path, mostSuggested) {
@@ -48,39 +53,51 @@ func (v *missing) addSuggestions(links *live.RunningRuleset, path, below string)
 	}
 }
 
-// publicMiss is missing for everybody: it is shown at any path, and includes its style.
-type publicMiss struct{ missing }
+// What the answer to a miss includes, as whatever guards the page also guards its files.
+var (
+	//go:embed assets/style.css
+	styleOfMisses []byte
+	//go:embed assets/icon.svg
+	icon         []byte
+	iconOfMisses = template.URL("data:image/svg+xml;base64," + inBase64(icon))
+)
 
-func (publicMiss) template() string { return "miss" }
+func inBase64(content []byte) string { return base64.StdEncoding.EncodeToString(content) }
 
-// policyOfMisses allows the style that is included.
-const policyOfMisses = "default-src 'none'; style-src data:; form-action 'none'; " +
-	"base-uri 'none'; frame-ancestors 'none'"
+// policyOfMisses allows what is included, and the search. It leads to the page, whose guard may
+// lead on to a sign-in at another origin: browsers check that, too.
+var policyOfMisses = func() string {
+	sum := sha256.Sum256(styleOfMisses)
+	return "default-src 'none'; style-src 'sha256-" + inBase64(sum[:]) + "'; img-src data:; " +
+		"form-action 'self' https:; base-uri 'none'; frame-ancestors 'none'"
+}()
 
 // answerMiss answers a request that no rule matched.
 func (p *Page) answerMiss(w http.ResponseWriter, r *http.Request) error {
 	setHeaders(w.Header())
+	before := stripped(r)
+	at := before + p.Path + "/"
+	if r.URL.Path == "/" && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+		return redirect(w, at, http.StatusFound)
+	}
 	w.Header().Set("Content-Security-Policy", policyOfMisses)
 	key := strings.TrimPrefix(r.URL.Path, "/")
-	v := publicMiss{missing{layout: layout{Status: http.StatusNotFound}, Key: key}}
-	v.Title, v.Text = "No such link", "There is no link "+r.URL.Path+" here."
+	v := missing{Key: key, Text: "There is no link " + r.URL.Path + " here."}
+	v.layout = layout{Root: at, Title: "No such link", Query: key, IsPublic: true,
+		Status: http.StatusNotFound}
 	links, err := p.ruleset(r.Host)
 	if err != nil {
 		p.logger.Debug("no links can be suggested", zap.Error(err)) // reported when Caddy started
 		return p.write(w, r, v)
 	}
-	before := stripped(r)
-	at := before + p.Path + "/"
 	if plain, is := strings.CutSuffix(key, "+"); is && plain != "" {
 		if _, found := servingRule(links.Serving().Ruleset, plain); found {
-			w.Header().Set("Location", at+keyPath(plain))
-			w.WriteHeader(http.StatusSeeOther)
-			return nil
+			return redirect(w, at+keyPath(plain), http.StatusSeeOther)
 		}
 	}
+	v.Handler = links.UniqueName
 	v.addSuggestions(links, r.URL.Path, before)
-	if user := p.userOf(r); p.mayWrite(user) && key != "" && links.WhyNotWritable() == nil {
-		v.NewLink = at + "new?key=" + template.URLQueryEscaper(key)
-	}
+	// whoever has no name is asked for one by what guards the page
+	v.MayWrite = p.Write == writeUsers && !links.Shares && links.WhyNotWritable() == nil
 	return p.write(w, r, v)
 }

@@ -28,7 +28,7 @@ func init() {
 // authentication in front of it. A request without a name is answered with status 403.
 //
 // Below the path are: the start page with a search box (`?q=`), `key/<key>` for each rule, `new`,
-// `try?url=`, `export.json`, `export.csv` and `opensearch.xml`. A client that prefers
+// `try?url=`, `serving`, `export.json`, `export.csv` and `opensearch.xml`. A client that prefers
 // `application/json` gets JSON, and one that asks for no HTML plain text.
 //
 // Edits work like those of the admin endpoint: they go to the first source that can be written to,
@@ -55,8 +55,9 @@ type Page struct {
 	Write string `json:"write,omitempty"`
 
 	// Answers every request that comes to the handler: an unmatched path with status 404 and keys that
-	// were perhaps meant, and `KEY+` with the page of the key. What stands behind the handler is
-	// never asked. Everybody is answered, so that keys become easier to guess. Default: false.
+	// were perhaps meant, `KEY+` with the page of the key, and `/` with the start page. What stands
+	// behind the handler is never asked. Everybody is answered, so that keys become easier to guess.
+	// Default: false.
 	Misses bool `json:"misses,omitempty"`
 
 	ctx    caddy.Context

@@ -59,7 +59,11 @@ func (r *request) absolute(below string) string {
 // stripped returns the prefix that was stripped from a request's path before it reached the page,
 // for example by handle_path.
 func stripped(r *http.Request) string {
-	before, found := strings.CutSuffix(askedURL(r).EscapedPath(), r.URL.EscapedPath())
+	asked, path := askedURL(r).EscapedPath(), r.URL.EscapedPath()
+	if path == "/" {
+		return strings.TrimSuffix(asked, "/") // of a prefix without its slash, one is left
+	}
+	before, found := strings.CutSuffix(asked, path)
 	if !found {
 		return ""
 	}

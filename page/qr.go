@@ -1,12 +1,15 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"image"
 	"image/color"
 	"image/png"
 	"io"
+	"net/url"
 	"strings"
+	"unicode"
 
 	"github.com/boombuler/barcode/qr"
 )
@@ -28,18 +31,39 @@ type qrCode struct {
 	modules image.Image
 }
 
-// newQRCode returns the QR code of a URL, with error correction M (15 %).
-func newQRCode(url string) (*qrCode, error) {
-	url = percentEncoded(url)
-	if len(url) > mostBytes {
-		return nil, fmt.Errorf("the URL has %d bytes, but a QR code has at most %d", len(url),
-			mostBytes)
+// pictureTypes are the types of a QR code as a file, by extension.
+var pictureTypes = map[string]string{"png": "image/png", "svg": "image/svg+xml"}
+
+// mostInName is how many bytes of a key are in the name of a file.
+const mostInName = 100
+
+// fileNameOf returns the name of a file for a key, without extension: its letters and digits, and
+// "-" for what a file system may not take.
+func fileNameOf(key string) string {
+	if decoded, err := url.PathUnescape(key); err == nil {
+		key = decoded
 	}
-	modules, err := qr.Encode(url, qr.M, qr.Auto)
+	name := strings.Map(func(r rune) rune {
+		if unicode.In(r, unicode.L, unicode.M, unicode.N) || r == '.' || r == '_' {
+			return r
+		}
+		return '-'
+	}, key)
+	name = strings.ToValidUTF8(name[:min(len(name), mostInName)], "")
+	return cmp.Or(strings.Trim(name, "-."), "qr")
+}
+
+// newQRCode returns the QR code of a URL, with error correction M (15 %).
+func newQRCode(of string) (*qrCode, error) {
+	of = percentEncoded(of)
+	if len(of) > mostBytes {
+		return nil, fmt.Errorf("the URL has %d bytes, but a QR code has at most %d", len(of), mostBytes)
+	}
+	modules, err := qr.Encode(of, qr.M, qr.Auto)
 	if err != nil {
 		return nil, err
 	}
-	return &qrCode{url, modules}, nil
+	return &qrCode{of, modules}, nil
 }
 
 // percentEncoded encodes everything but printable ASCII: readers disagree about the charset of a

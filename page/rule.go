@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net"
@@ -11,7 +12,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
-	"github.com/caddy-shortlink/shortlink/rulefile"
+	"github.com/caddy-shortlink/shortlink/source"
 )
 
 // rule is a rule as views show it.
@@ -64,19 +65,51 @@ func servingRule(ruleset *resolver.Ruleset, key string) (resolver.Rule, bool) {
 	return ruleset.Numbered(number)
 }
 
-// writtenAs returns a rule as a line of a Caddyfile, of JSON and of CSV.
-func writtenAs(r resolver.Rule) []string {
+// place is where people change a rule that they cannot change on the page.
+type place struct {
+	// In is the position of the rule, or the name of its source.
+	In string `json:"in"`
+	// Text is the rule as it is written there; "" if it cannot be.
+	Text string `json:"text,omitempty"`
+}
+
+// placeOf returns where a rule is changed or, if its key is new, where it is added.
+func (r *request) placeOf(rule resolver.Rule) *place {
+	at := rule.Position
+	if serving := r.links.Serving(); at.Source == "" {
+		standing, _ := servingRule(serving.Ruleset, rule.Key)
+		r.links.Locate(r.Context(), serving, &standing)
+		at = standing.Position
+	}
+	name := cmp.Or(at.Source, r.links.EditedSource())
+	for _, from := range r.links.Sources {
+		if name != "" && name != from.String() {
+			continue
+		}
+		p := &place{In: cmp.Or(at.String(), from.String())}
+		if legible, is := from.(source.Legible); is {
+			if text, err := legible.Written(rule); err == nil {
+				p.Text = text
+			}
+		}
+		return p
+	}
+	inline := cmp.Or(at.String(), live.InlineSource(r.links.Name))
+	return &place{"Caddy's configuration, " + inline, caddyfileLine(rule)}
+}
+
+// caddyfileLine returns a rule as a line of a Caddyfile. Its note becomes a comment.
+func caddyfileLine(r resolver.Rule) string {
 	words := append([]string{"rule", r.Key, r.Value}, ruleOf(r).Flags()...)
-	lines := []string{strings.Join(words, " ")}
-	if key, err := printable.JSON(r.Key); err == nil {
-		lines = append(lines, string(key)+": "+live.RuleText(&r))
+	for i, word := range words {
+		if strings.ContainsAny(word, " \t\"`") || word[0] == '#' {
+			words[i] = `"` + strings.ReplaceAll(word, `"`, `\"`) + `"`
+		}
 	}
-	var b strings.Builder
-	if rulefile.Write(&b, rulefile.CSV, slices.Values([]resolver.Rule{r})) == nil {
-		_, line, _ := strings.Cut(b.String(), "\n") // after the header
-		lines = append(lines, strings.TrimSpace(line))
+	if r.Note != "" {
+		words = append(words, "#", printable.Text(r.Note))
 	}
-	return lines
+	return strings.Join(words, " ")
 }
 
 // origin returns scheme and host of short URLs: those of the option origin, those that the client

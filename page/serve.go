@@ -1,12 +1,12 @@
 package page
 
 import (
-	"fmt"
-	"mime"
 	"net/http"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/internal/client"
 	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 // request is a request for the page, with what was looked up for it.
@@ -46,8 +46,9 @@ func (p *Page) serve(w http.ResponseWriter, r *http.Request, rest string) error 
 	if rest == "opensearch.xml" {
 		return req.openSearch(w)
 	}
-	if key, isPNG := req.pictureOf(); isPNG {
-		return req.picture(w, key)
+	format := r.URL.Query().Get("qr")
+	if key, isKey := req.key(); isKey && pictureTypes[format] != "" {
+		return req.picture(w, key, format)
 	}
 	return p.write(w, r, req.get())
 }
@@ -64,10 +65,14 @@ func (r *request) get() view {
 		return r.newForm()
 	case r.rest == "try":
 		return r.tryPage()
+	case r.rest == "serving":
+		return r.servingPage()
 	case !isKey:
 		return notFound(r.layout(), "There is no such page.")
 	case r.URL.Query().Has("edit"):
 		return r.editForm(key)
+	case r.URL.Query().Has("rename"):
+		return r.renameForm(key)
 	case r.URL.Query().Has("delete"):
 		return r.deleteForm(key)
 	}
@@ -86,30 +91,32 @@ func (r *request) post(h http.Header) view {
 		return failure(r.layout(), http.StatusMethodNotAllowed,
 			"Edits are sent to key/KEY, or to new with a field key.")
 	}
-	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != formType {
-		return failure(r.layout(), http.StatusUnsupportedMediaType,
-			"An edit is a form; send it with Content-Type: "+formType+".")
+	if err := r.readFields(); err != nil {
+		return failure(r.layout(), client.StatusOf(err), "Nothing has changed: "+err.Error()+".")
 	}
-	r.Body = http.MaxBytesReader(nil, r.Body, mostForm)
-	if err := r.ParseForm(); err != nil {
+	action, typed := r.PostForm.Get(fieldAction), keyIn(r.PostForm)
+	switch {
+	case isKey && typed != "" && resolver.CanonicalKey(typed, true) !=
+		resolver.CanonicalKey(key, true):
 		return failure(r.layout(), http.StatusBadRequest,
-			fmt.Sprintf("The form cannot be read, and nothing has changed: %v.", err))
+			"The edit is of the key "+key+", but its field key is "+typed+"; leave the field out.")
+	case !isKey && typed == "" && action != actionRemove:
+		key = r.randomKey()
+	case !isKey:
+		key = typed
 	}
-	if !isKey {
-		key = strings.TrimSpace(strings.TrimPrefix(r.PostForm.Get("key"), "/"))
-	}
-	if why := r.page.whyNoEdits(r.user); why != "" {
+	if why := r.page.whyNoEdits(r.user); why != "" && action != actionCheck {
 		return r.lineToCommit(key, why)
+	}
+	if r.links.Shares {
+		return failure(r.layout(), http.StatusConflict, "Several handlers are called "+
+			r.links.PublicName()+"; give each a name.")
+	}
+	if isKey && r.PostForm.Get(fieldAction) == actionRename {
+		return r.rename(key)
 	}
 	return r.edit(key)
 }
-
-// formType is the content type of a form.
-const formType = "application/x-www-form-urlencoded"
-
-// mostForm is the maximum size of a form. A key, a destination and the previous rule have up to
-// 65,535 bytes each, and three times as many when a form encodes them.
-const mostForm = 1 << 20
 
 // whyNoEdits says why a user may not edit.
 func (p *Page) whyNoEdits(user string) string {
@@ -130,10 +137,4 @@ func (r *request) key() (key string, ok bool) {
 		key = r.URL.Query().Get("key")
 	}
 	return key, ok && key != ""
-}
-
-// pictureOf returns the key whose QR code is requested as a PNG.
-func (r *request) pictureOf() (key string, ok bool) {
-	key, ok = r.key()
-	return key, ok && r.URL.Query().Get("qr") == "png"
 }

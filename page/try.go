@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/show"
+	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 // tryView explains any URL.
@@ -21,12 +22,20 @@ func (r *request) tryPage() view {
 	v := tryView{layout: r.layout(), URL: strings.TrimSpace(r.URL.Query().Get("url"))}
 	v.Title = "Try a URL"
 	if v.URL != "" {
-		serving := r.links.Serving()
-		outcome := show.Explain(serving.Listed(), show.Ask(v.URL, r.origin()))
-		r.links.Locate(r.Context(), serving, outcome.Rules()...)
-		v.Outcome = &outcome
+		v.Outcome = r.explain(v.URL)
 	}
 	return v
+}
+
+// explain says where a URL leads, and why. It locates the rules of the explanation, and others.
+func (r *request) explain(url string, others ...*resolver.Rule) *show.Outcome {
+	serving, question := r.links.Serving(), show.Ask(url, r.origin())
+	outcome := show.Explain(serving.Listed(), question)
+	r.links.Locate(r.Context(), serving, append(outcome.Rules(), others...)...)
+	if end := r.links.DeadEnd(serving.Ruleset, question.Request.Target.Pathname); end != "" {
+		outcome.DeadEnd = strings.ToUpper(end[:1]) + end[1:]
+	}
+	return &outcome
 }
 
 func (tryView) template() string { return "try" }

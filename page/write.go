@@ -3,7 +3,6 @@ package page
 import (
 	"bytes"
 	"embed"
-	"encoding/base64"
 	"fmt"
 	"hash/fnv"
 	"html/template"
@@ -56,26 +55,29 @@ var functions = template.FuncMap{
 	"visible": printable.Text,
 	"lines":   visibleLines,
 	"short":   short,
+	"brief":   func(text string) string { return cut(text, mostBrief) },
+	"isLong":  func(text string) bool { return len(text) > mostBrief },
 
-	"styleOfMisses": styleOfMisses,
+	"styleOfMisses": func() template.CSS { return template.CSS(styleOfMisses) },
+	"iconOfMisses":  func() template.URL { return iconOfMisses },
 }
 
 // mostShown is how many bytes of a key or URL are shown. Copies and forms have all of it.
 const mostShown = 500
 
+// mostBrief is how many bytes of a destination are shown where it can be unfolded.
+const mostBrief = 200
+
 // short returns a text for display, shortened if it is long.
-func short(text string) string {
+func short(text string) string { return cut(text, mostShown) }
+
+// cut returns a text for display, of which at most most bytes are left.
+func cut(text string, most int) string {
 	text = printable.Text(text)
-	if len(text) <= mostShown {
+	if len(text) <= most {
 		return text
 	}
-	return strings.ToValidUTF8(text[:mostShown], "") + "…"
-}
-
-// styleOfMisses returns the stylesheet of the answer to an unmatched path, as a URL.
-func styleOfMisses() (template.URL, error) {
-	content, err := assets.ReadFile("assets/miss.css")
-	return template.URL("data:text/css;base64," + base64.StdEncoding.EncodeToString(content)), err
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
 // write writes a view in the form that the client prefers.
@@ -83,9 +85,7 @@ func (p *Page) write(w http.ResponseWriter, r *http.Request, v view) error {
 	w.Header().Add("Vary", "Accept")
 	form := preferred(r.Header["Accept"])
 	if after, is := v.(redirectingView); is && form == formHTML {
-		w.Header().Set("Location", after.location())
-		w.WriteHeader(http.StatusSeeOther)
-		return nil
+		return redirect(w, after.location(), http.StatusSeeOther)
 	}
 	var b bytes.Buffer
 	switch form {
@@ -107,6 +107,13 @@ func (p *Page) write(w http.ResponseWriter, r *http.Request, v view) error {
 		_ = out.Close() // a buffer cannot fail
 	}
 	return send(w, r, v.status(), b.Bytes())
+}
+
+// redirect sends a client to another path.
+func redirect(w http.ResponseWriter, target string, status int) error {
+	w.Header().Set("Location", target)
+	w.WriteHeader(status)
+	return nil
 }
 
 // send sends a body, or only its length for HEAD.

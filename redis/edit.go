@@ -17,6 +17,20 @@ import (
 // Writable returns nil: what the user of the URL may do, the server knows.
 func (s *Source) Writable() error { return nil }
 
+// Written returns the command that sets a rule; see [source.Legible].
+func (s *Source) Written(rule resolver.Rule) (string, error) {
+	words := []string{"HSET", s.Hash, rule.Key, valueOf(rule)}
+	if prefix, eachRule := strings.CutSuffix(s.Hash, "*"); eachRule {
+		words = []string{"SET", prefix + rule.Key, valueOf(rule)}
+	}
+	for i, word := range words {
+		if strings.ContainsAny(word, " '\"?&#;{}") {
+			words[i] = "'" + strings.ReplaceAll(word, "'", `\'`) + "'"
+		}
+	}
+	return strings.Join(words, " "), nil
+}
+
 // Edit makes an edit and returns the version of what is there then; see [source.Writable].
 func (s *Source) Edit(
 	ctx context.Context, version string, edit rulefile.Edit,

@@ -24,6 +24,25 @@ func (s *realServer) value(t *testing.T, key string) string {
 	return all[key]
 }
 
+func TestARuleIsWrittenAsTheCommandThatSetsIt(t *testing.T) {
+	for command, tt := range map[string]struct{ hash, key, value string }{
+		"HSET links docs https://docs.example/":     {"links", "docs", "https://docs.example/"},
+		"SET links:docs https://docs.example/":      {"links:*", "docs", "https://docs.example/"},
+		"HSET links 'it\\'s' 'https://x.test/?a=b'": {"links", "it's", "https://x.test/?a=b"},
+		"HSET links 'gh/{x}' '/{x}'":                {"links", "gh/{x}", "/{x}"},
+	} {
+		rule := resolver.Rule{Key: tt.key, Value: tt.value}
+		if got, err := (&Source{Hash: tt.hash}).Written(rule); got != command || err != nil {
+			t.Errorf("%s, %v, want %s", got, err, command)
+		}
+	}
+	rule := resolver.Rule{Key: "docs", Value: "/d", Exact: true}
+	const command = `HSET links docs '{"to":"/d","exact":true}'`
+	if got, err := (&Source{Hash: "links"}).Written(rule); got != command || err != nil {
+		t.Errorf("%s, %v, want %s", got, err, command)
+	}
+}
+
 func TestAnEditSetsOrDeletesAFieldAndIsServed(t *testing.T) {
 	server := startServer(t)
 	server.do(t, "hset", "links", "docs", "https://docs.example")

@@ -1,5 +1,5 @@
-// Package redis reads rules from a Redis hash, or from a Redis key for each rule, for a fleet of
-// servers that serve a new rule at once. Importing it registers the module
+// Package redis reads rules from a Redis hash, or from a Redis key for each rule. It is for a fleet
+// of servers that serve a new rule at once. Importing it registers the module
 // http.shortlink.sources.redis.
 package redis
 
@@ -34,17 +34,17 @@ func init() {
 // than its keys, however many rules there are. In a cluster the keys are on all masters.
 //
 // The server pushes changes: by client tracking (Redis 6 and later) or, for a hash, by keyspace
-// events if `notify-keyspace-events` enables all of them (`KA` is enough). If the server does
-// neither for this user, the rules are polled. The server's configuration is never changed. All
-// rules are compared with what serves after each loss of the connection, and every minute, since
-// nothing reports SWAPDB; very many rules less often.
+// events. These need `notify-keyspace-events` to enable all of them (`KA` is enough). If the server
+// does neither for this user, the rules are polled. The server's configuration is never changed.
+// All rules are compared with what serves after each loss of the connection. They are also compared
+// every minute, very many less often, because nothing reports SWAPDB.
 //
 // A hash that is missing, empty, of another type, or has a bad value is rejected as a whole: the
 // last good rules go on serving. If there are no keys, this is rejected, too. If a key has a bad
 // value or another type, all changes since then are rejected. The last good rules also serve while
 // the server cannot be reached; when Caddy starts, a copy in Caddy's storage stands in for it.
 //
-// Whoever can write to the hash or the keys can redirect: set `allow_hosts` if these are more
+// Whoever can write to the hash or the keys can redirect. Set `allow_hosts` if these are more
 // people than can change Caddy's configuration. For a hash the user needs these Redis commands, and
 // those on the last line without client tracking:
 //
@@ -83,9 +83,9 @@ type Source struct {
 	TLSCert string `json:"tls_cert,omitempty"`
 	TLSKey  string `json:"tls_key,omitempty"`
 
-	// How often the rules are read and compared where the server pushes nothing. The pause between two
-	// readings is at least twice as long as a reading takes, so that very many are read less often.
-	// `off` for never. Default: `500ms` for a hash, `10s` for keys.
+	// How often the rules are read and compared if the server pushes nothing. A pause is at least
+	// twice as long as the reading before it, so that very many rules are read less often. `off` for
+	// never. Default: `500ms` for a hash, `10s` for keys.
 	Poll string `json:"poll,omitempty"`
 
 	every   time.Duration // 0 for never

@@ -279,6 +279,21 @@ func BenchmarkWith(b *testing.B) {
 	}
 }
 
+// BenchmarkWithTemplates changes a rule beside templates that lead to paths of the site.
+func BenchmarkWithTemplates(b *testing.B) {
+	rules := benchRules(10_000)
+	for i := range 20_000 {
+		target := benchKey(10*(i%1000) + 1)
+		rules = append(rules, Rule{Key: fmt.Sprintf("t%d/{x}", i), Value: "/" + target + "/{x}"})
+	}
+	rs := mustCompile(b, rules, Options{NoLines: true, Digest: true})
+	for concerned := range 2 {
+		b.Run(fmt.Sprintf("concerned=%d", concerned), func(b *testing.B) {
+			benchmarkWith(b, rs, 1, concerned)
+		})
+	}
+}
+
 // benchmarkWith changes rules that chains lead to, or the ones behind them.
 func benchmarkWith(b *testing.B, rs *Ruleset, changes, concerned int) {
 	n := rs.Len()

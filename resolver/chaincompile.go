@@ -69,6 +69,7 @@ func (c *chainCompiler) followChain(chain []int, i int) []int {
 // settles what rule i comes to.
 func (c *chainCompiler) nextInChain(i int) (next int, ends bool) {
 	this := c.table.internalRules.all.at(i)
+	c.chains.concerns.addPath(&c.opts, this.value.path)
 	found := lookUp(&c.table, c.templates, this.value.path)
 	this.remaining = found.literal.remaining
 	switch {
@@ -186,6 +187,7 @@ func (c *chainCompiler) follow(rule Rule, at string, chain chainEnd, limits chai
 		return chainEnd{state: endTooManyRedirects}
 	}
 	s := c.stepper(at, limits)
+	s.concerns = c.chains.concerns
 	end := s.follow(chain)
 	if !c.charge(rule, s.made+s.effort) {
 		return chainEnd{state: endTooManyRedirects}

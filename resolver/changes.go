@@ -15,28 +15,27 @@ const (
 	ChangeAffected ChangeKind = "affected"
 )
 
-// Change is what changes for the clients of a key.
+// Change is a change of what clients of a key get.
 type Change struct {
 	Kind ChangeKind
 	// Rule is the key's rule in the new ruleset or, where it is removed, in the old one.
 	Rule Rule
 	// Before and After are what clients get.
 	Before, After KeyResults
-	// Query is what stands for the query of their requests, "" for requests without one.
+	// Query stands for the query of their requests; it is "" for requests without one.
 	Query string
 }
 
-// CompareResults reports, in no particular order, what changes for clients from before to after.
-// That is every key that is added or removed, and every other key for which, or below which,
-// requests get something else. A URL whose result changes has one of these keys for its longest
-// prefix, before or after; where the options for queries or for the case of letters differ, these
-// tell more.
+// CompareResults reports what changes for clients from before to after, in no particular order. It
+// reports each key that is added or removed, and each key whose requests, or requests below it, get
+// something else. One of these keys is the longest prefix of a URL whose result changes, before or
+// after. If the options for queries or letter case differ, compare the options, too.
 //
-// It compares the compiled rules. Every request for a key, or for what is below it, gets what one
-// of three samples gets: the key, the key with a slash, and something below it. A template is
-// sampled with values that no other key takes; where it leads to another key for some, that key's
-// change is one of its own. Where all that differs is a query mode that a rule says, the samples
-// have a query. Memory is taken for a change only while it is reported.
+// It compares the compiled rules. Each request for a key, or below it, gets what one of three
+// samples gets: the key, the key with a slash, and something below it. A template is sampled with
+// values that no other key matches. If other values lead to another key, that key has a change of
+// its own. If only the query mode of a rule differs, the samples have a query. Memory is used for
+// one change at a time.
 func CompareResults(before, after *Ruleset, report func(Change)) {
 	c := resultComparison{before: before, after: after, report: report}
 	after.eachEntry(c.compareEntry)

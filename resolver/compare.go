@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Difference is what changes between two rulesets, rule by rule as they are written.
+// Difference is the changes between two rulesets, rule by rule as written.
 type Difference struct {
 	// Added, Removed and Changed count keys.
 	Added, Removed, Changed int

@@ -27,12 +27,13 @@ func stages() []stage {
 		{"internal rules", scopeChains, (*Compiler).gatherInternalRules},
 		// Chains through bad rules would cause further errors, which no author made.
 		check,
+		// Following chains adds to what they depend on.
+		{"concerns", scopeChains, (*Compiler).beginConcerns},
 		{"chain ends", scopeChains, (*Compiler).findChainEnds},
 		// These chains begin with a template, and lead through rules whose ends are known.
 		{"template chains", scopeChains, (*Compiler).findTemplateFailures},
 		// Records are made of chains that are not too long.
 		check,
-		{"concerns", scopeChains, (*Compiler).findConcerns},
 		// From here on the table has no internal rules, only records.
 		{"records", scopeChains, (*Compiler).storeInternalRules},
 		// Only records tell how much memory chains take.
@@ -54,8 +55,7 @@ func (s scope) stages() []stage {
 	return slices.DeleteFunc(stages(), func(one stage) bool { return one.scope&s == 0 })
 }
 
-// Compile makes a ruleset of rules. The error is of type [OptionErrors], or that of
-// [Compiler.Compile].
+// Compile makes a ruleset of rules. The error is an [OptionErrors], or one of [Compiler.Compile].
 func Compile(rules []Rule, opts Options) (*Ruleset, error) {
 	c, err := NewCompiler(opts)
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// Compiler makes a ruleset of rules that are added one by one. It compiles a rule with an absolute
-// destination at once and keeps nothing else of it, so a million rules can be read as a stream. It
-// is not safe for concurrent use.
+// Compiler makes a ruleset of rules that are added one by one. A rule with an absolute destination
+// is compiled at once, so a million rules can be read as a stream. A Compiler is not safe for
+// concurrent use.
 type Compiler struct {
 	*compiled          // of next
 	next      *Ruleset // that is being compiled

@@ -47,27 +47,51 @@ func TestADerivationRunsTheStagesThatItsChangesConcern(t *testing.T) {
 		c.Add(Rule{Key: fmt.Sprint("key", i), Value: "https://x.example"})
 	}
 	c.Add(Rule{Key: "a", Value: "/key1"})
+	c.Add(Rule{Key: "b", Value: "/t/5/x"})
+	c.Add(Rule{Key: "t/{n}/{x}", Value: "/key{n}/{x}"})
+	c.Add(Rule{Key: "u/{x}", Value: "/key7/{x}"})
 	before, err := c.Compile()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for key, want := range map[string]string{
-		"other": "table check check check digest lines",
-		"key1": "table internal rules check chain ends template chains check concerns records check " +
-			"digest lines",
+	const withoutChains = "table check check check digest lines"
+	const withChains = "table internal rules check concerns chain ends template chains check " +
+		"records check digest lines"
+	for key, why := range map[string]string{
+		"key1": "a rule leads to it", "t/5": "it is above where a rule leads to",
+		"key5": "a rule leads to it through a template", "key7": "a template leads to it",
 	} {
-		d := derivation{before: before}
-		if _, _, err := d.derive([]RuleChange{{Rule: &Rule{Key: key, Value: "gone"}}}); err != nil {
-			t.Fatal(err)
-		}
-		var names []string
-		for _, stage := range d.c.changed.stages() {
-			names = append(names, stage.name)
-		}
-		if got := strings.Join(names, " "); got != want {
-			t.Errorf("%s runs %s", key, got)
+		if got := stagesOfAnEdit(t, before, key); got != withChains {
+			t.Errorf("%s runs %s; %s", key, got, why)
 		}
 	}
+	others := 0
+	for i := range 80 {
+		switch got := stagesOfAnEdit(t, before, fmt.Sprint("key", 10+i)); got {
+		case withChains: // as the key shares a bit with another one
+			others++
+		case withoutChains:
+		default:
+			t.Fatalf("it runs %s", got)
+		}
+	}
+	if others > 20 {
+		t.Errorf("%d of 80 keys that no chain leads to are taken for others", others)
+	}
+}
+
+// stagesOfAnEdit returns the names of the stages that an edit of a key runs.
+func stagesOfAnEdit(t *testing.T, before *Ruleset, key string) string {
+	t.Helper()
+	d := derivation{before: before}
+	if _, _, err := d.derive([]RuleChange{{Rule: &Rule{Key: key, Value: "gone"}}}); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, stage := range d.c.changed.stages() {
+		names = append(names, stage.name)
+	}
+	return strings.Join(names, " ")
 }
 
 // rulesetWithEverything returns a ruleset that has been derived, in which every part has something.

@@ -9,25 +9,31 @@ import (
 // concerns is a Bloom filter of the keys that chains depend on. A change of any other key leaves
 // the chains of all other rules as they are.
 //
-// These are the keys at and above each path that an internal redirect leads to: a rule for one of
-// them may be the longest match. The filter has one bit for the hash of each. It misses none of
-// them, and has others that share a bit with one.
+// These are the keys at and above each path on the way of a chain: a rule for one of them may be
+// the longest match. The filter has one bit for the hash of each. It misses none of them, and has
+// others that share a bit with one.
 type concerns struct {
-	hasAll bool // what chains through templates depend on is not looked for
+	hasAll bool // as each key has its own view of a path with a malformed triplet
 	bits   []uint64
 	seed   uint64
 }
 
-// findConcerns finds out which keys the chains depend on.
-func (c *Compiler) findConcerns() {
-	x := &concerns{seed: c.table.seed, hasAll: c.templates != nil}
+// beginConcerns makes an empty filter, to which the paths of chains are added as they are followed.
+func (c *Compiler) beginConcerns() {
+	x := &concerns{seed: c.table.seed}
 	c.chains.concerns = x
-	if x.hasAll {
-		return
-	}
 	n := 0
 	for _, this := range c.table.internalRules.inOrder() {
 		n += strings.Count(this.value.path, "/")
+	}
+	for i := range c.templates.len() {
+		c.opts.pauseAfter(i)
+		if v := c.templates.value(i); v.internal {
+			n += strings.Count(v.base, "/")
+		}
+	}
+	if c.templates != nil {
+		n *= 2 // as a chain may lead through them to further paths
 	}
 	if n == 0 {
 		return
@@ -38,20 +44,16 @@ func (c *Compiler) findConcerns() {
 		size *= 2
 	}
 	x.bits = make([]uint64, size/64)
-	for i, this := range c.table.internalRules.inOrder() {
-		c.opts.pauseAfter(i)
-		// Each key has its own view of a path with a malformed triplet.
-		x.hasAll = x.hasAll || weburl.MalformedTriplet(this.value.path) >= 0
-		c.key = c.opts.appendKey(c.key[:0], this.value.path[1:])
-		x.addAbove(text(c.key))
-	}
 }
 
-// addAbove adds a path and all keys above it.
-func (x *concerns) addAbove(path string) {
+// addPath adds a path on the way of a chain, and all keys above it.
+func (x *concerns) addPath(o *options, path string) {
+	x.hasAll = x.hasAll || weburl.MalformedTriplet(path) >= 0
+	var memory [128]byte
+	key := text(o.appendKey(memory[:0], path[1:]))
 	hash := x.seed
-	for end := -1; end < len(path); {
-		hash, end = hashSegment(hash, path, end+1)
+	for end := -1; end < len(key); {
+		hash, end = hashSegment(hash, key, end+1)
 		word, bit := x.bit(hash)
 		x.bits[word] |= bit
 	}

@@ -83,6 +83,12 @@ func dearRequests(n int) []dearRequest {
 	encoded = append(encoded[:32], Rule{Key: "v32/{+x}", Value: "https://x.example/"})
 	encoded[0].Query = QueryIgnore
 	olds, edits := strings.Repeat("/old", 256), strings.Repeat("/edit", 256)
+	manyEnds := func(front string) []Rule {
+		return numberedKeys(57*57, func(i int) string {
+			return front + strings.Repeat("a", i%57) + "{x}" + strings.Repeat("b", 1+i/57)
+		})
+	}
+	lastSegment := "/" + strings.Repeat("a", 57) + strings.Repeat("b", 58)
 	return []dearRequest{
 		{"moved", moved, filled(n, "/", "old/", "")},
 		{"moved, short segments", short, filled(n, strings.Repeat("/o", 256), "/a", "")},
@@ -134,6 +140,13 @@ func dearRequests(n int) []dearRequest {
 		{"1,000 lengths of text", append(numberedKeys(999, func(i int) string {
 			return strings.Repeat("a", 15*i) + "{x}/z"
 		}), moved...), filled(n, olds+"/", "a", "")},
+		{"4,000 beginnings, longer than templates match", numberedKeys(4000, func(i int) string {
+			return strings.Repeat("a", 4*i) + "b{x}"
+		}), filled(longTarget, "/", "a", "")},
+		{"3,249 behind a long segment", manyEnds("{+p}/q{q}/"),
+			filled(n, "/p/q", "a", lastSegment)},
+		{"3,249 behind two long segments", manyEnds("{+p}/r{r}/q{q}/"),
+			filled(n, filled(n/2, "/p/r", "a", "/q"), "a", lastSegment)},
 	}
 }
 
@@ -168,8 +181,8 @@ func literalChain(n int) []Rule {
 // the path is as long as it may be where a template matches.
 const longTarget = 20_000
 
-// dearQuery is what a long target has behind its path.
-func dearQuery() string { return filled(longTarget-maxTemplatePath, "?", "a%20b=c&", "") }
+// dearQuery is what a long target has behind a path.
+func dearQuery(path string) string { return filled(longTarget-len(path), "?", "a%20b=c&", "") }
 
 func TestADearRequestHasTheSameEndInFullAsExplained(t *testing.T) {
 	for _, dear := range dearRequests(maxTemplatePath) {
@@ -194,6 +207,31 @@ func sameEnd(t *testing.T, rs *Ruleset, pathname string) {
 	}
 	if len(explained.Walk) > MaxTemplateRedirects+1 {
 		t.Errorf("%.40s: %d steps", pathname, len(explained.Walk))
+	}
+}
+
+func TestALongPathIsRefusedWhereItBeginsAsOneOfManyTemplates(t *testing.T) {
+	rs := mustCompile(t, keysTo("https://x.example",
+		"bac{x}", "ba{x}", "ba{x}c", "bc{x}", "bca{x}", "d{x}", "ee{x}", "é{x}"), Options{})
+	for start, want := range map[string]error{
+		"bab": ErrPathTooLong, "bad": ErrPathTooLong, "bcz": ErrPathTooLong, "d": ErrPathTooLong,
+		"%C3%A9": ErrPathTooLong, "%62%61": ErrPathTooLong,
+		"a": nil, "b": nil, "bb": nil, "e": nil, "%C3": nil, "z": nil,
+	} {
+		path := filled(maxTemplatePath+1, "/"+start, ".", "")
+		if got := rs.resultFor(path, "", ""); got.Err != want {
+			t.Errorf("/%s...: %v", start, got.Err)
+		}
+	}
+}
+
+func TestAPathIsReadFromItsEndForAsManySegmentsAsAKeyMayHave(t *testing.T) {
+	rs := mustCompile(t, keysTo("https://x.example", "{+x}"+manyVariables(63)), Options{})
+	for slashes, want := range map[int]Outcome{62: Pass, 63: Redirect, 64: Redirect, 128: Redirect} {
+		path := strings.Repeat("/a", slashes+1)
+		if got := rs.resultFor(path, "", ""); got.Outcome != want {
+			t.Errorf("%d segments: %q", slashes+1, got.Outcome)
+		}
 	}
 }
 
@@ -236,7 +274,7 @@ func BenchmarkDearest(b *testing.B) {
 	for _, dear := range dearRequests(maxTemplatePath) {
 		b.Run(dear.name, func(b *testing.B) {
 			rs := mustCompile(b, dear.rules, Options{})
-			request, _ := NewRequest("https", "go.example", dear.path+dearQuery())
+			request, _ := NewRequest("https", "go.example", dear.path+dearQuery(dear.path))
 			dst := make([]byte, 0, 128<<10)
 			b.ReportAllocs()
 			least := time.Duration(math.MaxInt64)

@@ -6,8 +6,8 @@ import "iter"
 type Destination struct {
 	// Key is in canonical form.
 	Key string
-	// Base is origin and path, or the path alone where the origin is that of the request. It is empty
-	// for a key with variables: their values decide.
+	// Base is origin and path, or the path alone if the origin is that of the request. It is empty for
+	// a key with variables, because their values decide.
 	Base string
 	// Query has no "?" in front, and Fragment has its "#".
 	Query, Fragment string

@@ -9,9 +9,9 @@ import (
 	"strconv"
 )
 
-// Digest returns 64 hex digits that are equal for rulesets of equal content on every machine, or ""
-// without [Options.Digest]. Content is the options and the rules that serve, as they are written,
-// whatever their order and positions. A digest tells contents apart; it is no signature.
+// Digest returns 64 hex digits that are equal on every machine for rulesets of equal content. It
+// returns "" without [Options.Digest]. Content is the options and the serving rules as they are
+// written, without order and positions. A digest tells contents apart; it is not a signature.
 func (rs *Ruleset) Digest() string { return rs.digest.hex }
 
 // digest is the digest of rules, and the sums that it is made of: of the rules without variables,

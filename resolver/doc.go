@@ -1,9 +1,9 @@
 // Package resolver is the algorithm of draft-go-protocol-00, "A Deterministic Algorithm for
 // Resolving Shortlinks with Internal Redirects": rules in, a compiled ruleset, outcomes out.
 //
-// A [Compiler] takes rules, checks each, and follows its chain to the end. After the first match
-// the pathname is the rule's value and no longer depends on the request, so chains, loops, hop
-// counts and final destinations are constants. A [Ruleset] is immutable and safe for concurrent use
+// A [Compiler] checks each rule, and follows its chain to the end. After the first match the
+// pathname is the rule's value and no longer depends on the request. So chains, loops, hop counts
+// and final destinations are constants. A [Ruleset] is immutable and safe for concurrent use
 // without locks. It answers a request with one longest-prefix match and one construction, whatever
 // the number of rules and the length of the chain.
 //
@@ -13,13 +13,13 @@
 // expressions are those of package uritemplate. That package matches one template with a whole URI;
 // the index of this one matches thousands with the beginning of a path at once.
 //
-// The values gone and pass are another extension. They compile to the same kind of record as a rule
-// that loops, one without a destination, so ordinary rules need no extra check.
+// The values gone and pass are another extension. They compile to a record without a destination,
+// like a rule that loops, so ordinary rules need no extra check.
 //
 // # Reading
 //
-// The files follow section 3 of the draft, and then what stands on it. A file mostly uses those in
-// front of it: a test lets at most a fifth of all pairs run the other way.
+// The files follow section 3 of the draft, and then what builds on it. A file mostly uses those
+// before it: a test lets at most a fifth of all pairs run the other way.
 //
 //	rules (2): query rule key value allowhosts
 //	options: problem failure options suggestion limits
@@ -34,6 +34,6 @@
 //	differences: compare sample changes derived
 //	other uses: destinations explain survey rulechecker
 //
-// Where the draft contradicts itself, is silent or would be unsafe, the package follows the
-// numbered readings R1 to R18, which docs/conformance.md lists, each with its reason.
+// If the draft contradicts itself, is silent or would be unsafe, the package follows the readings
+// R1 to R18. docs/conformance.md lists them, each with its reason.
 package resolver

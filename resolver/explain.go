@@ -8,15 +8,15 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// Explanation is a result, and why it is so. Its destination is there, too, where it is the request
-// itself, so that the outcome is to pass. As JSON it is the reasons alone.
+// Explanation is a result with its reasons. It has a destination even if that is the request
+// itself, so that the outcome is Pass. Its JSON is the reasons alone.
 type Explanation struct {
 	Result `json:"-"`
 	// Request is the URL that was resolved, as the URL Standard spells it.
 	Request string `json:"-"`
-	// Walk holds the matches in their order: the rule that the request matched, and then, for each
-	// internal redirect, the rule that its value matched. It ends at an absolute destination, at a
-	// path that no key matches, or at a rule that it has met before.
+	// Walk holds the matches in order: the rule for the request, and then the rule for the value of
+	// each internal redirect. It ends at an absolute destination, at a path that no key matches, or at
+	// a rule that occurred before.
 	Walk []Step `json:"walk,omitempty"`
 	// Origin says where scheme and host of the destination come from.
 	Origin Source `json:"origin,omitzero"`
@@ -32,16 +32,17 @@ type Explanation struct {
 	Fragment Fragment `json:"fragment,omitzero"`
 }
 
-// Step is one step of the resolution phase (3.3), with all that there is to say of it.
+// Step is one step of the resolution phase (3.3) in full.
 type Step struct {
-	// Pathname is what was looked up, Rule the rule whose key is the longest that it begins with.
+	// Pathname is the path that was looked up. Rule is the best match: the longest key at its
+	// beginning.
 	Pathname string
 	Rule     Rule
 	// Value is the rule's value, with captures in their places.
 	Value string
 	// Captures are what the variables of the rule's key take of the pathname, as it spells it.
 	Captures []Capture
-	// Remaining is what remains of the pathname behind the key.
+	// Remaining is the rest of the pathname after the key.
 	Remaining string
 }
 
@@ -51,7 +52,7 @@ type Capture struct{ Name, Raw string }
 // Source says where a part of a destination comes from.
 type Source struct {
 	Kind SourceKind `json:"source"`
-	// Key is, for an embedded or a destination's part, that of the rule whose value has it.
+	// Key is that of the rule whose value has the part, for an embedded part or a destination's.
 	Key string `json:"key,omitempty"`
 }
 
@@ -87,10 +88,9 @@ type Given struct {
 // Parameter is a query parameter of a destination, decoded.
 type Parameter struct {
 	Given
-	// Displaced are the values of the same name that gave way to this one, in the order in which
-	// they did.
+	// Displaced are the values of the same name that this one replaced, in that order.
 	Displaced []Given `json:"displaced,omitempty"`
-	// Bare tells that the parameter has no value and stands in the destination without a "=".
+	// Bare reports that the parameter has no value and no "=" in the destination.
 	Bare bool `json:"-"`
 }
 
@@ -109,8 +109,8 @@ type Fragment struct {
 	Displaced []Given `json:"displaced,omitempty"`
 }
 
-// Explain resolves a request and says why its outcome is what it is. It takes the walk of 3.3 rule
-// by rule and is meant for people, not for serving.
+// Explain resolves a request and gives the reasons for its outcome. It follows 3.3 rule by rule and
+// is meant for people, not for serving.
 func (rs *Ruleset) Explain(req Request) Explanation {
 	appended, result := rs.AppendDestination(nil, &req)
 	result.Destination = string(appended)

@@ -78,9 +78,8 @@ func quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// CanonicalKey returns the one form that all spellings of a key have (R3), with fold in lower case.
-// In that of a template, variables have numbers instead of names, and each has an expression of its
-// own: a/{1}/{+2}.
+// CanonicalKey returns the form that all spellings of a key share (R3), in lower case with fold. In
+// a template, variables have numbers instead of names, and each has its own expression: a/{1}/{+2}.
 func CanonicalKey(key string, fold bool) string {
 	o := options{foldCase: fold}
 	return o.canonicalKey(key)

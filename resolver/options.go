@@ -33,9 +33,9 @@ type Options struct {
 	// MaxRedirects lowers the number of internal redirects that pass; nil stands for 255, which
 	// cannot be raised (R9).
 	MaxRedirects *int
-	// AllowHosts, when not empty, are the only hosts that absolute destinations may name. Each is a
-	// host name or an IP address, or a pattern like *.example.com, in which each "*" stands for
-	// exactly one label.
+	// AllowHosts, if not empty, are the only hosts that absolute destinations may name. Each is a host
+	// name, an IP address, or a pattern like *.example.com. In a pattern, each "*" stands for exactly
+	// one label.
 	AllowHosts []string
 	// Origin is the scheme and host of internal destinations, such as "https://go.example"; empty
 	// for the request's own.
@@ -46,17 +46,17 @@ type Options struct {
 
 	// Digest makes the digest of the rules while they are compiled.
 	Digest bool
-	// NoLines drops lines and columns from the positions of rules, which only name the source then,
-	// and sorts by key what is sorted by line otherwise. The ruleset no longer depends on where in
-	// their sources the rules stand, so that others can be derived from it. Errors of compiling still
-	// have lines, and [Compiler.Inspect] sees them.
+	// NoLines drops lines and columns from the positions of rules, which then only name the source.
+	// What is sorted by line otherwise is sorted by key. The ruleset then no longer depends on where
+	// rules stand in their sources, so others can be derived from it. Errors of compiling still have
+	// lines, and [Compiler.Inspect] sees them.
 	NoLines bool
 	// Pause, if not nil, is called after every few hundred rules, to let others run. It is called
 	// by Compile, and by what looks at all rules of the ruleset later. It has to be safe for
 	// concurrent use.
 	Pause func()
-	// Progress, if not nil, is told now and then how far a look at all rules has come, in steps of
-	// how many there are. It is called like Pause, in the goroutine that looks.
+	// Progress, if not nil, is called now and then while all rules are visited. It gets how many steps
+	// are done, and how many there are. It is called like Pause, in the visiting goroutine.
 	Progress func(done, of int)
 }
 

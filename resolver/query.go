@@ -8,9 +8,9 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// QueryMode says how query parameters of several sources are combined. A new one needs a name in
-// queryModeNames, room in the header of a record and in the versions of package redis, which have
-// two bits for it, and a place in the messages that list all modes.
+// QueryMode says how query parameters of several sources are combined. A new mode needs a name in
+// queryModeNames, and a place in the messages that list all modes. It also needs room in the header
+// of a record and in the versions of package redis, which have two bits for it.
 type QueryMode uint8
 
 const (

@@ -2,8 +2,8 @@ package resolver
 
 import "errors"
 
-// Rereading compares the rules of sources, as they are read again, with those of a ruleset: what is
-// equal takes a lookup, and what differs becomes a change. It is not safe for concurrent use.
+// Rereading compares the rules of sources, as they are read again, with those of a ruleset. An
+// equal rule costs a lookup; a different one becomes a change. It is not safe for concurrent use.
 type Rereading struct {
 	before  *Ruleset
 	source  int // that is being read, -1 for none
@@ -116,9 +116,9 @@ func (r *Rereading) endOther(key keyOfSource, rule Rule) {
 	}
 }
 
-// Changes returns how the sources that have been read differ, also if a key has several rules. The
-// error is ErrMostChanged or ErrDuplicateKey. The latter names no rules, as only compiling the
-// sources tells where the two stand.
+// Changes returns how the sources that were read differ, also if a key has several rules. The error
+// is ErrMostChanged or ErrDuplicateKey. The latter names no rules: compile the sources to find
+// their places.
 func (r *Rereading) Changes() ([]RuleChange, error) {
 	r.end()
 	r.source = -1

@@ -6,7 +6,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// Outcome is what becomes of a request.
+// Outcome is the kind of a result.
 type Outcome uint8
 
 const (
@@ -43,19 +43,19 @@ type Request struct {
 	// at only where they are needed: for internal destinations, and to see whether the destination
 	// is the request itself.
 	Scheme, Host string
-	// Target is what is matched. It has to come from [NewRequest], [ParseRequest] or
-	// [weburl.SplitTarget], which resolve dot segments and encode what a path cannot hold; R14
-	// relies on it.
+	// Target is matched against keys. It must come from [NewRequest], [ParseRequest] or
+	// [weburl.SplitTarget]. They resolve dot segments and encode what a path cannot hold; R14 relies
+	// on it.
 	Target weburl.Target
-	// Asked is what the client asked for, where Target has been rewritten on the way. An empty
-	// Pathname stands for Target (R15).
+	// Asked is what the client asked for, if Target was rewritten since. An empty Pathname stands for
+	// Target (R15).
 	Asked weburl.Target
 	// OverHTTP leaves the fragment out when destination and request are compared, as a server never
 	// sees it (R15, R17).
 	OverHTTP bool
 }
 
-// Result is what a ruleset says to a request.
+// Result is the answer of a ruleset to a request.
 type Result struct {
 	Outcome Outcome
 	// Key is the key that matched first, in the rule's own spelling; empty where none did.

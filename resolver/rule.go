@@ -11,9 +11,9 @@ import (
 
 // Rule is one entry of a ruleset: a key and the value that it leads to (section 2).
 type Rule struct {
-	// Key is the shortlink: not empty, without a leading "/" (R5). One with braces is a template,
-	// an extension of the draft, of RFC 6570: {x} stands for a segment or a part of one, {+x} for
-	// one or more, {/x,y} for segments of their own.
+	// Key is the shortlink: not empty, without a leading "/" (R5). A key with braces is a template, an
+	// extension of the draft (RFC 6570). {x} stands for a segment or a part of one, and {+x} for one
+	// or more. {/x,y} stands for a segment each.
 	Key string
 	// Value is an absolute destination, which begins with "http://" or "https://", or an internal
 	// redirect, which begins with "/" (R10). Under a key that is a template it is one over the same

@@ -121,8 +121,8 @@ func (c *RuleChecker) count(rule Rule) {
 }
 
 // MayFailInChains reports whether the good rules may fail together, because their chains make too
-// much text. That is rare, and only compiling them tells. It does not look at templates that make a
-// path much longer at each redirect.
+// much text. That is rare, and only compiling finds out. Templates that make a path much longer at
+// each redirect are not considered.
 func (c *RuleChecker) MayFailInChains() bool {
 	leading := c.internal
 	if c.templates == 0 {

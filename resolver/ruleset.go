@@ -37,8 +37,8 @@ func (rs *Ruleset) Rules() iter.Seq[Rule] {
 	}
 }
 
-// Templates returns the rules with variables that serve, in the order of their sources, and there
-// of their places or, with [Options.NoLines], of their keys.
+// Templates returns the serving rules with variables. They are sorted by source, and then by place
+// or, with [Options.NoLines], by key.
 func (rs *Ruleset) Templates() iter.Seq[Rule] {
 	return func(yield func(Rule) bool) {
 		for _, t := range rs.templates.each() {
@@ -111,8 +111,7 @@ func (rs *Ruleset) RulesBelow(key string) iter.Seq[Rule] {
 	}
 }
 
-// Numbers is what the numbers of rules are below, as [Result] has them: some more than there are
-// rules.
+// Numbers is more than the number of any rule (see [Result]). There are more numbers than rules.
 func (rs *Ruleset) Numbers() int { return rs.table.slots.n + rs.numbers.room }
 
 // template returns the index of the template that has a number.
@@ -154,8 +153,8 @@ func (rs *Ruleset) KeyOf(number int) string {
 	return rs.table.key(s.ref())
 }
 
-// NumberOf returns the number of the rule that has a key, in any spelling of it, or that has had it
-// and was removed.
+// NumberOf returns the number of the rule for a key, in any spelling. The rule may have been
+// removed.
 func (rs *Ruleset) NumberOf(key string) (number int, ok bool) {
 	canonical := rs.opts.canonicalKey(key)
 	if IsTemplate(canonical) {
@@ -168,8 +167,8 @@ func (rs *Ruleset) NumberOf(key string) (number int, ok bool) {
 	return rs.table.place(canonical)
 }
 
-// SharesNumbers reports whether a key has the same number in both rulesets, as in those that are
-// derived from one another. Both have as many numbers then.
+// SharesNumbers reports whether each key has the same number in both rulesets. That is so if one is
+// derived from the other. Both have as many numbers then.
 func (rs *Ruleset) SharesNumbers(other *Ruleset) bool {
 	return rs.numbers.lineage == other.numbers.lineage
 }

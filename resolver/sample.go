@@ -72,8 +72,9 @@ func (s *sample) paths() [3]string {
 // KeyResults are what requests for a key and for what lies below it get, where no longer key has
 // them. One that is added or removed is a change of its own.
 type KeyResults struct {
-	// Key is for the key itself, Slash for the key with a slash behind it, and Below for
-	// everything else below it: its destination ends in [Below], in front of query and fragment.
+	// Key is the result for the key itself. Slash is that for the key with a slash at its end, and
+	// Below that for everything else below it. The destination of Below ends in [Below], before query
+	// and fragment.
 	Key, Slash, Below Result
 }
 

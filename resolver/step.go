@@ -91,6 +91,8 @@ type stepper struct {
 	limits    chainLimits
 	at        string // where it is
 	matched   match  // of the last step
+	// concerns, nil for requests, gets each path.
+	concerns *concerns
 	// effort is what searches for templates took, made the length of paths on the way.
 	effort, made int
 	// memory has the path where the stepper is, spare is for the next one. places are where captures
@@ -116,6 +118,9 @@ func (s *stepper) step(chain *chainEnd) (next step, ok bool) {
 	if len(s.at) > s.limits.path && s.templates.isTooLong(s.at) {
 		s.matched = match{}
 		return step{err: ErrPathTooLong}, true
+	}
+	if s.concerns != nil {
+		s.concerns.addPath(s.opts, s.at)
 	}
 	s.matched = lookUp(s.table, s.templates, s.at)
 	s.effort += s.matched.effort

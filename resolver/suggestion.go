@@ -35,8 +35,8 @@ func insteadOf(value string) string {
 	return "write a URL like https://example.com/docs or a path like /docs"
 }
 
-// InsteadOfStatus says what to write for a status that is none of a redirect, where a rule has an
-// outcome for it: line returns what makes the rule one of that outcome. It is "" for any other.
+// InsteadOfStatus says what to write for a status that is not a redirect, if a rule has an outcome
+// for it. line returns what gives a rule that outcome. It returns "" for any other status.
 func InsteadOfStatus(status string, line func(outcome string) string) string {
 	switch status {
 	case "410":

@@ -9,9 +9,8 @@ import (
 
 // survey.go is what a ruleset tells those who look at it as a whole, such as package lint.
 
-// Inspect lets look see the ruleset that Compile makes, with the lines of its rules, before those
-// are left out of it where [Options.NoLines] says so. The ruleset is not to be used longer than
-// look takes.
+// Inspect calls look with the ruleset that Compile makes, before lines are dropped
+// ([Options.NoLines]). look must not keep the ruleset.
 func (c *Compiler) Inspect(look func(*Ruleset)) { c.inspect = look }
 
 // Options returns the options that the ruleset was compiled with.
@@ -41,8 +40,7 @@ func (rs *Ruleset) Keys() iter.Seq2[int, string] {
 }
 
 // InternalRedirects gives the numbers of the rules without variables that lead to paths of the
-// site. They are in the order of their sources, and there of their places or, with
-// [Options.NoLines], of their keys.
+// site. They are sorted by source, and then by place or, with [Options.NoLines], by key.
 func (rs *Ruleset) InternalRedirects() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for n, slot := range rs.chains.internal {
@@ -54,10 +52,10 @@ func (rs *Ruleset) InternalRedirects() iter.Seq[int] {
 	}
 }
 
-// Failures gives the numbers of the rules whose requests are all answered with the same error, with
-// that error. It is a [*LoopError] or ErrTooManyRedirects, or says why a template along the chain
-// refuses what it captures: ErrUnsafePath, ErrTooLong or ErrPathTooLong. Rules with variables come
-// last; they are only asked for values that no other key takes.
+// Failures gives the rules whose requests all get the same error, by number, with that error. It is
+// a [*LoopError] or ErrTooManyRedirects, or says why a template along the chain refuses its
+// captures: ErrUnsafePath, ErrTooLong or ErrPathTooLong. Rules with variables come last. They are
+// tried only with values that no other key matches.
 func (rs *Ruleset) Failures() iter.Seq2[int, error] {
 	return func(yield func(int, error) bool) {
 		if len(rs.chains.failures) > 0 { // else there is nothing to look for
@@ -78,15 +76,15 @@ func (rs *Ruleset) Failures() iter.Seq2[int, error] {
 	}
 }
 
-// ShadowedRule is a rule that never answers, as one of an earlier source has its key.
+// ShadowedRule is a rule that never answers, because an earlier source has its key.
 type ShadowedRule struct {
 	Rule   Rule
 	Source int // as [RuleChange] has it
 	By     int // the number of the rule that answers
 }
 
-// Shadowed gives the rules that never answer, as one of an earlier source has their key, in no
-// particular order.
+// Shadowed gives the rules that never answer, because an earlier source has their key. They come in
+// no particular order.
 func (rs *Ruleset) Shadowed() iter.Seq[ShadowedRule] {
 	return func(yield func(ShadowedRule) bool) {
 		for key, rule := range rs.shadowed.all {
@@ -98,8 +96,8 @@ func (rs *Ruleset) Shadowed() iter.Seq[ShadowedRule] {
 	}
 }
 
-// Match returns the first step of 3.3 from a pathname, percent-encoded as URLs are, and the number
-// of the rule that it matches. It reports false where it matches none.
+// Match returns the first step of 3.3 from a pathname, and the number of the rule that it matches.
+// The pathname is percent-encoded as in URLs. ok is false if it matches no rule.
 func (rs *Ruleset) Match(pathname string) (step Step, number int, ok bool) {
 	m := lookUp(&rs.table, rs.templates, pathname)
 	if m.isNone() || m.isSpent() {
@@ -113,7 +111,7 @@ func (rs *Ruleset) Match(pathname string) (step Step, number int, ok bool) {
 }
 
 // MatchTemplate returns the rule with variables whose key matches a pathname best. A rule without
-// variables may answer there all the same.
+// variables may still answer instead.
 func (rs *Ruleset) MatchTemplate(pathname string) (rule Rule, ok bool) {
 	if rs.templates == nil {
 		return Rule{}, false
@@ -125,12 +123,12 @@ func (rs *Ruleset) MatchTemplate(pathname string) (rule Rule, ok bool) {
 	return rs.templates.ruleAt(int(best.rule) - 1).rule, true
 }
 
-// ResolvePath returns what requests for a pathname get. Where the origin of the destination is the
-// request's own, the destination is a path.
+// ResolvePath returns the result of requests for a pathname. The destination is a path if it has
+// the origin of the request.
 func (rs *Ruleset) ResolvePath(pathname string) Result { return rs.resultFor(pathname, "", "") }
 
-// Sample is a path that stands for all requests for a key: its variables have values that no other
-// key takes.
+// Sample is a path that stands for all requests for a key. Its variables have values that no other
+// key matches.
 type Sample struct{ sample }
 
 // SampleOf returns the sample of the rule with a number.
@@ -144,12 +142,12 @@ func (rs *Ruleset) SampleOf(number int) Sample {
 // Path returns the path.
 func (s *Sample) Path() string { return s.path }
 
-// Named replaces values in a URL by the names of their variables. A segment below the key
-// becomes "…", as in [Below].
+// Named replaces values in a URL by the names of their variables. A segment below the key becomes
+// "…", as in [Below].
 func (s *Sample) Named(url string) string { return s.named(url) }
 
-// QueryOf returns the query of a rule's value, in the spelling of URLs, and what the query mode of
-// its requests makes of it where no request has one.
+// QueryOf returns the query of a rule's value. written is in the spelling of URLs; spelled is how
+// the rule's query mode writes it if the request has no query.
 func (rs *Ruleset) QueryOf(rule Rule) (written, spelled string) {
 	value, err := parseValue(rule.Value)
 	if err != nil {

@@ -84,6 +84,7 @@ func (tc *templateCompiler) compile() {
 		b := x.records.bytes(x.entries[i].at)
 		x.insert(pattern.Parse(recordKey(b), headerOf(b).flags().has(exactKey)), i)
 	}
+	x.sortBeginnings()
 	x.nodes = slices.Clip(x.nodes)
 	c.templates, tc.added = x, nil
 }

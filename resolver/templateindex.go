@@ -76,8 +76,6 @@ const (
 	wholeSegment
 	spanOfSegments
 	aroundExpression
-	// beforeExpression is the kind of an edge alone: it has the text in front of the expression.
-	beforeExpression
 )
 
 type nodeFlags uint8
@@ -115,10 +113,12 @@ func lastOctet(text string) byte {
 
 // textLengths are the lengths of text around the expressions of a node.
 type textLengths struct {
-	all      []textLength
-	prefixes []int
-	most     textLength // of either text
-	seen     map[textLength]bool
+	all  []textLength
+	most textLength // of either text
+	seen map[textLength]bool
+	// beginnings are nodes in the order of the text in front of their expressions. Where one text
+	// begins with another, the shorter one alone is here.
+	beginnings []uint32
 }
 
 type textLength struct{ prefix, suffix int }
@@ -323,10 +323,6 @@ func (x *templateIndex) grow(parent uint32, s treeSegment) uint32 {
 		x.addEdge(parent, s, node)
 	case aroundExpression:
 		x.addEdge(parent, s, node)
-		before := treeSegment{beforeExpression, s.prefix, ""}
-		if x.child(parent, before) == 0 {
-			x.addEdge(parent, before, node)
-		}
 		x.addAround(parent, node)
 	}
 	return node
@@ -355,15 +351,36 @@ func (x *templateIndex) addAround(parent, node uint32) {
 
 // add adds the lengths of the text around an expression.
 func (l *textLengths) add(n *templateNode) {
-	length, prefix := textLength{int(n.prefix), int(n.suffix)}, textLength{int(n.prefix), -1}
+	length := textLength{int(n.prefix), int(n.suffix)}
 	if !l.seen[length] {
 		l.seen[length], l.all = true, append(l.all, length)
 	}
-	if !l.seen[prefix] {
-		l.seen[prefix], l.prefixes = true, append(l.prefixes, length.prefix)
-	}
 	l.most.prefix = max(l.most.prefix, length.prefix)
 	l.most.suffix = max(l.most.suffix, length.suffix)
+}
+
+// sortBeginnings sorts the beginnings of segments with expressions, once all keys are in the tree.
+func (x *templateIndex) sortBeginnings() {
+	for node := range x.nodes {
+		n := &x.nodes[node]
+		if lengths := x.lengths[n.parent]; lengths != nil && n.kind == aroundExpression {
+			lengths.beginnings = append(lengths.beginnings, uint32(node))
+		}
+	}
+	beginning := func(node uint32) string { return x.prefix(&x.nodes[node]) }
+	for _, lengths := range x.lengths {
+		all := lengths.beginnings
+		slices.SortFunc(all, func(a, b uint32) int {
+			return strings.Compare(beginning(a), beginning(b))
+		})
+		kept := all[:1]
+		for _, node := range all[1:] {
+			if !strings.HasPrefix(beginning(node), beginning(kept[len(kept)-1])) {
+				kept = append(kept, node)
+			}
+		}
+		lengths.beginnings = slices.Clip(kept)
+	}
 }
 
 // child returns the node behind a segment, 0 for none.
@@ -386,13 +403,8 @@ func (x *templateIndex) child(parent uint32, s treeSegment) uint32 {
 // leads reports whether the node of an edge is that behind a segment.
 func (x *templateIndex) leads(parent uint32, s treeSegment, node uint32) bool {
 	n := &x.nodes[node]
-	if n.parent != parent || x.prefix(n) != s.prefix {
-		return false
-	}
-	if s.kind == beforeExpression {
-		return n.kind == aroundExpression
-	}
-	return n.kind == s.kind && x.suffix(n) == s.suffix
+	return n.parent == parent && n.kind == s.kind &&
+		x.prefix(n) == s.prefix && x.suffix(n) == s.suffix
 }
 
 // addEdge adds an edge that is not there yet.

@@ -2,8 +2,10 @@ package resolver
 
 import (
 	"cmp"
+	"sort"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
@@ -72,13 +74,10 @@ func (x *templateIndex) beginsAround(node uint32, segment string) bool {
 	}
 	lengths := x.lengths[node]
 	canonical := x.canonicalEnds(lengths, segment)
-	for _, length := range lengths.prefixes {
-		if length <= len(canonical) &&
-			x.child(node, treeSegment{beforeExpression, canonical[:length], ""}) > 0 {
-			return true
-		}
-	}
-	return false
+	beginning := func(i int) string { return x.prefix(&x.nodes[lengths.beginnings[i]]) }
+	// No beginning begins with another, so only the last one that is not greater can match.
+	i := sort.Search(len(lengths.beginnings), func(i int) bool { return beginning(i) > canonical })
+	return i > 0 && strings.HasPrefix(canonical, beginning(i-1))
 }
 
 // search finds the best match of a path.
@@ -100,17 +99,17 @@ type templateSearch struct {
 	// that they are, end is where the last one ends, and from where the first one may begin.
 	inTail    bool
 	end, from int
+	// slashes are the places of those in front of the segments that have been read, the last one
+	// first. Many keys have text around expressions there, and each segment is read once for all.
+	slashes [pattern.MaxSegments]int
+	read    int
 }
 
 // segment returns the segment at a place, and the place of the next one: where segments begin, or
-// from the last one on where they end.
+// how many segments are behind them.
 func (s *templateSearch) segment(at int) (segment string, next int, ok bool) {
 	if s.inTail {
-		if at < s.from {
-			return "", 0, false
-		}
-		start := s.from + strings.LastIndexByte(s.path[s.from:at], '/') + 1
-		return s.path[start:at], start - 1, true
+		return s.segmentInFrontOf(at)
 	}
 	if at > len(s.path) {
 		return "", 0, false
@@ -120,6 +119,19 @@ func (s *templateSearch) segment(at int) (segment string, next int, ok bool) {
 		return s.path[at:], len(s.path) + 1, true
 	}
 	return s.path[at : at+end], at + end + 1, true
+}
+
+// segmentInFrontOf returns the segment in front of the last ones, and how many they are with it.
+func (s *templateSearch) segmentInFrontOf(last int) (segment string, next int, ok bool) {
+	end := s.slashes[last-1]
+	if end < s.from {
+		return "", 0, false
+	}
+	if last == s.read {
+		s.slashes[last] = s.from + strings.LastIndexByte(s.path[s.from:end], '/')
+		s.read++
+	}
+	return s.path[s.slashes[last]+1 : end], last + 1, true
 }
 
 // visit looks at a node, and at those behind it whose segments the path has from a place on. As
@@ -248,8 +260,8 @@ func (s *templateSearch) visitTails(node uint32, segments int) {
 			isEncoded = isEncoded || s.path[start] == '%'
 		}
 		if segment := s.path[start:end]; s.index.mayEnd(ends, segment, isEncoded) {
-			s.end = end
-			s.visitBehind(node, segment, segments, start-1)
+			s.end, s.slashes[0], s.read = end, start-1, 1
+			s.visitBehind(node, segment, segments, 1)
 			if s.best.rule > 0 && s.best.segments >= int(n.deepest) &&
 				leaves(s.path[end:]) > s.best.leaves {
 				return

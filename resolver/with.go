@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// With derives the ruleset that results from changes, made in their order, and tells what they
-// change. It answers like one compiled of the same rules with [Options.NoLines]. If rs lacks that
-// option, all rules are compiled. The error is one of [Compiler.Compile]. Removing a rule that is
-// not there changes nothing. rs stays as it is, and both share what does not change: a few changes
-// cost no more than what they concern.
+// With derives the ruleset that results from changes, made in their order, and returns the
+// difference. The ruleset answers like one compiled of the same rules with [Options.NoLines]. If rs
+// lacks that option, all rules are compiled. The error is one of [Compiler.Compile]. Removing a
+// missing rule changes nothing. rs stays as it is, and both share what does not change, so a few
+// changes cost little.
 func (rs *Ruleset) With(changes []RuleChange) (*Ruleset, Difference, error) {
 	d := derivation{before: rs}
 	return d.derive(changes)
@@ -18,8 +18,8 @@ func (rs *Ruleset) With(changes []RuleChange) (*Ruleset, Difference, error) {
 // namedKeys is how many keys of each kind the differences of derived rulesets name.
 const namedKeys = 10
 
-// IsWorn reports whether so much has changed since the ruleset was compiled that it is time to
-// compile it anew: a quarter of the arena is of no use any more, or the table is too full.
+// IsWorn reports whether the ruleset should be compiled anew, because much has changed. A quarter
+// of its arena is unused, or its table is too full.
 func (rs *Ruleset) IsWorn() bool {
 	return rs.table.isWorn()
 }
@@ -30,15 +30,15 @@ func (rs *Ruleset) Recompile() (*Ruleset, error) {
 	return d.compileAll()
 }
 
-// RuleOf returns the rule of a source, as [RuleChange] has it, for a key in any spelling. It is
-// there, too, where an earlier source's rule serves.
+// RuleOf returns the rule of a source, as [RuleChange] numbers it, for a key in any spelling. It
+// also returns a rule that an earlier source shadows.
 func (rs *Ruleset) RuleOf(source int, key string) (rule Rule, ok bool) {
 	return rs.ruleOf(keyOfSource{source, rs.opts.canonicalKey(key)})
 }
 
-// BySpelling returns changes of sources in which each spelling of a key has a rule of its own, as
-// those of [Ruleset.With]: to remove one spelling leaves another one there. The error, of type
-// [RuleErrors], names the keys that a source then has in two spellings.
+// BySpelling returns changes for [Ruleset.With] in which each spelling of a key has a rule of its
+// own. So removing one spelling leaves another one in place. The error, of type [RuleErrors], names
+// the keys that a source would have in two spellings.
 func (rs *Ruleset) BySpelling(changes []RuleChange) ([]RuleChange, error) {
 	spelled := map[keyOfSource]map[string]Rule{}
 	var keys []keyOfSource

@@ -15,10 +15,10 @@ import (
 type Edit struct {
 	// Changes are each of another key.
 	Changes []Change
-	// IsLast tells that the edit leaves its source without rules, as far as that is known.
+	// IsLast says that the edit leaves its source without rules, as far as known.
 	IsLast bool
-	// DefaultStatus is the status of rules that name none, for a format in which each has one.
-	// Default: that of the resolver.
+	// DefaultStatus is the status of rules without one, for a format that needs one. Default: the
+	// resolver's.
 	DefaultStatus int
 	// Reading is how the file is read.
 	Reading Reading
@@ -64,8 +64,8 @@ type spot interface {
 	splices(changes []plannedChange, content io.ReadSeeker) ([]splice, error)
 }
 
-// Plan reads a file of rules, once, for all that the edit has to know of it. The error is of type
-// [Errors] where the file does not parse, or that of content.
+// Plan reads a file of rules once and finds where to edit. The error is an [Errors] if the file
+// does not parse, or that of content.
 func (e Edit) Plan(content io.Reader, format Format, source string) (p *Plan, err error) {
 	p = &Plan{
 		edit: e, format: format, source: source, others: ruleSum{format, maphash.MakeSeed(), 0},
@@ -120,9 +120,9 @@ func (p *Plan) take(rule resolver.Rule) *plannedChange {
 }
 
 // Copy copies the file of the plan to w with the edit made. Everything else stays as it is: order,
-// indentation, comments, line ends. The error tells of all changes that cannot be made: it is of
-// type [Errors] where the format cannot have a rule, and [ErrNoRule] where one is not there. Or it
-// is that of content or w. What has been written then is worth nothing.
+// indentation, comments, line ends. The error names all changes that are impossible. It is an
+// [Errors] if the format cannot have a rule, and [ErrNoRule] if a rule is missing. Otherwise it is
+// that of content or w. After an error, what was written is worthless.
 func (p *Plan) Copy(w io.Writer, content io.ReadSeeker) error {
 	if err := p.check(); err != nil {
 		return err

@@ -25,8 +25,8 @@ func withoutByteOrderMark(r io.Reader) (text *bufio.Reader, dropped int) {
 	return b, dropped
 }
 
-// CheckBeginning returns an error if a text with this beginning has another format, so that each of
-// its lines would be an error. instead is what to write for JSON, "" if JSON can be right.
+// CheckBeginning returns an error if a text with this beginning is in another format, so that every
+// line would be an error. instead says what to write for JSON; it is "" if JSON can be right.
 func CheckBeginning(begin []byte, format Format, instead string) error {
 	begins := func(with string) bool { return bytes.HasPrefix(begin, []byte(with)) }
 	switch {

@@ -35,8 +35,8 @@ func ParseFormat(name string) (Format, error) {
 	return "", fmt.Errorf("the formats are json, csv and redirects, not %q", name)
 }
 
-// FormatOf returns the format that a file's name tells. The names are *.json, *.csv and *.tsv, and
-// _redirects, *._redirects and *.redirects.
+// FormatOf returns the format for a file name: *.json, *.csv, *.tsv, _redirects, *._redirects or
+// *.redirects.
 func FormatOf(path string) (format Format, ok bool) {
 	if strings.ToLower(filepath.Base(path)) == "_redirects" {
 		return Redirects, true
@@ -47,8 +47,8 @@ func FormatOf(path string) (format Format, ok bool) {
 	return format, ok
 }
 
-// OtherFormatOf returns the format of another program that a file's name tells, as convert calls
-// it, for messages about files that are not files of rules.
+// OtherFormatOf returns the format of another program for a file name, by its name in convert. It
+// is for messages about files that are not rule files.
 func OtherFormatOf(path string) (name Format, ok bool) {
 	switch strings.ToLower(filepath.Base(path)) {
 	case "vercel.json", "firebase.json", "docs.json", "mint.json", "routes-manifest.json":
@@ -68,8 +68,8 @@ func Read(r io.Reader, format Format, source string, add func(resolver.Rule)) er
 	return err
 }
 
-// Write writes rules in a format. The error is that of w, or an [Errors] that lists the rules which
-// the format cannot express and which were left out.
+// Write writes rules in a format. The error is that of w, or an [Errors] that lists the rules left
+// out, because the format cannot express them.
 func Write(w io.Writer, format Format, rules iter.Seq[resolver.Rule]) error {
 	switch format {
 	case JSON:

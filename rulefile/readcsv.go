@@ -35,8 +35,8 @@ type Renaming struct {
 	Field func(i int, column, field string) (own string, err error)
 }
 
-// ReadRows reads the rules of a table whose first row has been read; err is the error that
-// [Rows.Next] returned with it. Warnings and error are those of [Reading.Read].
+// ReadRows reads the rules of a table after its first row. err is the error of [Rows.Next] for that
+// row. Warnings and error are those of [Reading.Read].
 func (o Reading) ReadRows(
 	c *Rows, row []string, err error, add func(resolver.Rule),
 ) ([]lint.Warning, error) {
@@ -57,8 +57,8 @@ func (o Reading) ReadRows(
 	return c.reports.Result(err)
 }
 
-// Rows reads the rows of a table. The library gets one line at a time, so that an unbalanced
-// quotation mark spoils only its own row, and only lines with such marks, because it is slow.
+// Rows reads the rows of a table. An unbalanced quotation mark spoils only its own row, because the
+// library gets one line at a time. As the library is slow, it gets only lines with such marks.
 type Rows struct {
 	lines  *lineReader
 	line   bytes.Reader

@@ -32,13 +32,13 @@ func ParseDialect(name string) (Dialect, error) {
 // Reading says how a file of rules is read. The zero value reads _redirects as Netlify does, and
 // refuses lines without an equivalent.
 type Reading struct {
-	// Dialect is that of a _redirects file.
+	// Dialect is the dialect of a _redirects file.
 	Dialect Dialect
 	// SkipUnsupported leaves out lines that are valid at the service and have no equivalent, with a
 	// warning each; otherwise they are errors.
 	SkipUnsupported bool
-	// Hosts are those of the site, as [weburl.ParseHost] returns them. Lines of a _redirects file,
-	// or of another program, for one of these hosts only are rules.
+	// Hosts are the hosts of the site, as [weburl.ParseHost] returns them. A line for a single host,
+	// of a _redirects file or of another program, becomes a rule only for one of these.
 	Hosts []string
 	// Lends allows the strings of a rule to be valid only until add returns, which saves memory:
 	// scanning a large file leaves no garbage.

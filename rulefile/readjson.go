@@ -12,8 +12,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// ReadJSON reads rules in the draft's own form, an object from key to value (section 2). A
-// value is the destination as a string or, where a rule has more to say, an object:
+// ReadJSON reads rules in the draft's own form, an object from key to value (section 2). A value is
+// the destination as a string. If a rule has more to say, it is an object:
 //
 //	{
 //		"github": "https://github.com",
@@ -27,10 +27,9 @@ import (
 // A rule with "since" or "until" is there for that time only; an array has several in the order of
 // time. The rule that is passed then has [resolver.Rule.Windows].
 //
-// Each rule is passed to add as soon as it is read; its position is source, and the
-// line and column of its key. A key that stands twice is passed twice. The error is of
-// type [Errors] and lists everything that is no rule, until the end or the first
-// syntax error, or it is the reader's own.
+// Each rule is passed to add as soon as it is read. Its position is source, and the line and column
+// of its key. A duplicate key is passed twice. The error is an [Errors] or the reader's own. It
+// lists everything that is not a rule, up to the end or the first syntax error.
 func ReadJSON(r io.Reader, source string, add func(resolver.Rule)) error {
 	return Reading{}.readJSON(r, source, add)
 }

@@ -69,7 +69,7 @@ func (o Reading) addLines(
 }
 
 // AddLine adds a line in the form of _redirects from another file, such as a netlify.toml, with one
-// position for all of it. why says why it has no equivalent, or is nil.
+// position. why, if not nil, is why it has no equivalent.
 func (o Reading) AddLine(t *redirects.Table, at resolver.Position, text string, why error) {
 	p := lineParser{dialect: o.Dialect, hosts: o.Hosts}
 	p.parse(text)

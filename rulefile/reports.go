@@ -104,8 +104,9 @@ func (r *Reports) Add(report redirects.Report) {
 	r.warn(kind, report.At, "", report.Message)
 }
 
-// Result returns the warnings and the errors, sorted by position. end is what ended the reading:
-// io.EOF, an [*Error], which is one of them, or the reader's own, which is returned alone.
+// Result returns the warnings and the errors, sorted by position. end is the error that ended the
+// reading. An io.EOF is no error, and an [*Error] is one of those listed. Any other error is
+// returned alone.
 func (r *Reports) Result(end error) ([]lint.Warning, error) {
 	slices.SortStableFunc(r.warnings, func(a, b lint.Warning) int {
 		return comparePlaces(a.Position, b.Position)

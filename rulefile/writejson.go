@@ -13,8 +13,8 @@ import (
 )
 
 // WriteJSON writes rules as one object, in order and each on its own line. [ReadJSON] reads it. The
-// error is that of w, or an [Errors] that lists the rules that no file can contain and that were
-// left out.
+// error is that of w, or an [Errors] that lists the rules left out, because no file can contain
+// them.
 func WriteJSON(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	var errs Errors
 	b, encoder := bufio.NewWriter(w), newJSONEncoder()

@@ -30,8 +30,8 @@ type BlockOption struct {
 	List *[]string
 	// ~, if not nil, is set by an option without words.
 	Flag *bool
-	// Check, if not nil, checks the words as far as that does not depend on where Caddy runs, so
-	// that the error has its place in the Caddyfile.
+	// Check, if not nil, checks the words as far as they do not depend on where Caddy runs. So the
+	// error has its place in the Caddyfile.
 	Check func() error
 	// ~, if not nil, checks what depends on other options. It is called once the whole block is
 	// read.

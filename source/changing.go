@@ -6,9 +6,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// Changing is a [Source] that says which of its rules may have changed, so that a change costs no
-// more than its rules. The handler remembers what is still to be read, and asks the source for
-// that.
+// Changing is a [Source] that says which of its rules may have changed. So a change costs no more
+// than its rules. The handler remembers what is still to be read, and asks the source for it.
 type Changing interface {
 	Source
 
@@ -21,8 +20,8 @@ type Changing interface {
 	// then all rules are read and compared with those that serve, in the background.
 	WatchKeys(ctx context.Context, changed func(keys ...string))
 
-	// ReadKeys reads the rules of some keys. It passes each rule to set, and each key without a
-	// rule to remove. The error is like that of Read: after one, nothing counts. It may be called
+	// ReadKeys reads the rules of some keys. It passes each rule to set, and each key without a rule
+	// to remove. The error is like that of Read; after an error, nothing counts. It may be called
 	// while Read runs, which may then run twice at a time. Positions name only the source.
 	ReadKeys(
 		ctx context.Context, keys []string, set func(resolver.Rule), remove func(key string),

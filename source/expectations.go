@@ -22,8 +22,8 @@ func SiteOrigin(configured string) string { return cmp.Or(configured, StandInOri
 // StandInOrigin replaces the origin of the site if none is configured.
 const StandInOrigin = "http://localhost"
 
-// PlacedExpectations are expectations with their positions in a file or entry; those of a
-// configuration have none.
+// PlacedExpectations are expectations with their positions in a file or entry. Those of a
+// configuration have no position.
 type PlacedExpectations struct {
 	Expectations
 	at map[string]resolver.Position

@@ -34,8 +34,8 @@ type File struct {
 	RelativeTo string `json:"relative_to,omitempty"`
 
 	// How the rules are written: `json`, `csv`, or `redirects` for the `_redirects` of Netlify and
-	// Cloudflare Pages. Default: what the file's name tells (`*.json`, `*.csv`, `*.tsv`,
-	// `_redirects`), else `json`.
+	// Cloudflare Pages. Default: by the file's name (`*.json`, `*.csv`, `*.tsv`, `_redirects`), else
+	// `json`.
 	Format string `json:"format,omitempty"`
 
 	// How often the file is looked at, as a duration; `off` for never. Default: `2s`.
@@ -45,8 +45,8 @@ type File struct {
 	// `gone` or `error`. Rules that do not meet them never serve. Default: none.
 	Expect string `json:"expect,omitempty"`
 
-	// A public key of minisign. The file serves only with a signature by this key, in the file of the
-	// same name with `.minisig` behind it. Default: no signature is asked for.
+	// A public key of minisign. The file serves only with a signature by this key, in a file of the
+	// same name with `.minisig` appended. Default: no signature is needed.
 	Minisign string `json:"minisign,omitempty"`
 
 	// Whether the file may come to have no rules. One that had rules, and has none any more, is

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
@@ -27,6 +28,11 @@ func (s *File) Writable() error {
 		return nil
 	}
 	return err
+}
+
+// Written returns a rule as the file has it; see [Legible].
+func (s *File) Written(rule resolver.Rule) (string, error) {
+	return rulefile.Written(rule, s.content.format)
 }
 
 // checkReplaceable returns why the file at a path cannot be replaced, or nil.

@@ -21,10 +21,10 @@ type Outage struct {
 // Reachability says whether a source can be read; the zero value says that it can. Its methods may
 // be called concurrently.
 type Reachability struct {
-	// ~, if not empty, is the key in Caddy's storage at which the handler keeps a copy of the last
-	// good rules. The copy is read if Caddy starts, or a command runs, during an outage; Watch then
-	// gets a version that no Read has returned. Sources of the same rules have the same key. It is
-	// set when the source is provisioned.
+	// ~, if not empty, is the key in Caddy's storage for a copy of the last good rules. The handler
+	// keeps the copy. It is read if Caddy starts, or a command runs, during an outage; Watch then gets
+	// a version that no Read has returned. Sources of the same rules have the same key. It is set when
+	// the source is provisioned.
 	CopyKey string
 
 	mu     sync.Mutex

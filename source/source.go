@@ -22,14 +22,14 @@ type Source interface {
 	// secrets, and is the same after a restart.
 	String() string
 
-	// Read passes all rules to add, one after the other. It returns a version: any text that is
-	// equal for equal rules. After an error, nothing that was added counts; a [rulefile.Errors]
-	// lists everything that is wrong. The strings of a rule need to be valid only until add
-	// returns, so that a large file leaves no garbage.
+	// Read passes all rules to add, one after the other. It returns a version: a text that is equal
+	// for equal rules. After an error, nothing that was added counts; a [rulefile.Errors] lists all
+	// mistakes. The strings of a rule need to be valid only until add returns, so that a large file
+	// leaves no garbage.
 	Read(ctx context.Context, add func(resolver.Rule)) (version string, err error)
 
-	// Watch calls changed whenever the rules may differ from version, which an earlier Read
-	// returned, or the source becomes unreadable or readable again. It returns when ctx ends.
+	// Watch calls changed whenever the rules may differ from version, which an earlier Read returned.
+	// It also calls it when the source becomes unreadable or readable again. It returns when ctx ends.
 	// changed returns at once.
 	Watch(ctx context.Context, version string, changed func())
 }
@@ -84,15 +84,24 @@ type Writable interface {
 	// Writable returns why the rules cannot be edited, or nil.
 	Writable() error
 
-	// Edit makes the changes of an edit, all or none, if the rules are still those of version, which
-	// Read has returned: otherwise it changes nothing and returns [ErrChanged]. What it has written is
-	// there as a whole; after an error it is there or not, but never in part. Other rules stay as they
-	// are. Rules that cannot be written are an error of type [rulefile.Errors]; one that is
-	// [ErrNotWritable] or [ErrUnavailable] tells that none can be.
+	// Edit makes the changes of an edit, all or none. If the rules are no longer those of version,
+	// which Read has returned, it changes nothing and returns [ErrChanged]. Rules are written as a
+	// whole: after an error all are there, or none. Other rules stay as they are. The error is a
+	// [rulefile.Errors] if some rules cannot be written. It is [ErrNotWritable] or [ErrUnavailable] if
+	// none can.
 	//
 	// If the source now holds the old rules with exactly this edit, Edit returns their version and
 	// updates Remarks. Otherwise it returns "" and the source is read again.
 	Edit(ctx context.Context, version string, edit rulefile.Edit) (newVersion string, err error)
+}
+
+// Legible is a [Source] whose rules people can change where they stand, whether Caddy may or not.
+type Legible interface {
+	Source
+
+	// Written returns a rule as the source has it: a member, a row, lines, or a command that sets it.
+	// The error says why the source cannot have the rule.
+	Written(rule resolver.Rule) (string, error)
 }
 
 // ErrChanged is the error of an edit of rules that have changed since they were read.

@@ -23,9 +23,8 @@ func init() {
 	caddy.RegisterModule(new(Storage))
 }
 
-// Storage reads rules from an entry of Caddy's storage, which a whole fleet may share, and again
-// when the entry changes. An entry that is missing or has invalid rules changes nothing: the old
-// rules go on serving.
+// Storage reads rules from an entry of Caddy's storage, and again when the entry changes. A whole
+// fleet may share it. If the entry is missing or has invalid rules, the old rules go on serving.
 type Storage struct {
 	// The entry's key, such as `shortlink/links.json`.
 	Key string `json:"key,omitempty"`
@@ -33,8 +32,8 @@ type Storage struct {
 	// The storage, where it is another one than Caddy's own.
 	StorageRaw json.RawMessage `json:"storage,omitempty" caddy:"namespace=caddy.storage inline_key=module"`
 
-	// How the rules are written: `json`, `csv` or `redirects`. Default: what the key tells (`*.json`,
-	// `*.csv`, `*.tsv`, `_redirects`), else `json`.
+	// How the rules are written: `json`, `csv` or `redirects`. Default: by the key (`*.json`, `*.csv`,
+	// `*.tsv`, `_redirects`), else `json`.
 	Format string `json:"format,omitempty"`
 
 	// How often the entry is looked at, as a duration; `off` for never. Default: `5s`.
@@ -44,8 +43,8 @@ type Storage struct {
 	// `gone` or `error`. Rules that do not meet them never serve. Default: none.
 	Expect string `json:"expect,omitempty"`
 
-	// A public key of minisign. The entry serves only with a signature by this key, in the entry of
-	// the same key with `.minisig` behind it. Default: no signature is asked for.
+	// A public key of minisign. The entry serves only with a signature by this key, in an entry of the
+	// same key with `.minisig` appended. Default: no signature is needed.
 	Minisign string `json:"minisign,omitempty"`
 
 	// Whether the entry may come to have no rules. One that had rules, and has none any more, is
@@ -168,8 +167,13 @@ func (s *Storage) Watch(ctx context.Context, version string, changed func()) {
 // Writable returns why the entry cannot be edited, or nil.
 func (s *Storage) Writable() error { return s.content.writable() }
 
-// Edit stores the edited entry under the storage's lock for it, so that servers that share it edit
-// it one after the other.
+// Written returns a rule as the entry has it; see [Legible].
+func (s *Storage) Written(rule resolver.Rule) (string, error) {
+	return rulefile.Written(rule, s.content.format)
+}
+
+// Edit stores the edited entry under the storage's lock for it. So servers that share the entry
+// edit it one after the other.
 func (s *Storage) Edit(
 	ctx context.Context, version string, edit rulefile.Edit,
 ) (newVersion string, err error) {

@@ -43,8 +43,8 @@ func decodeText(s string) (text string, ok bool) {
 }
 
 // Cooked finds the values of a URI as data, decoded once. ok is false if [Matcher.Match] finds
-// none, or a value is not UTF-8, or the expansion of the values does not match with the same values
-// again. In the last case they would not mean the same as the URI.
+// none, or a value is not UTF-8. It is also false if the expansion of the values does not match
+// with the same values again: they would not mean the same.
 func (m *Matcher) Cooked(uri string) (values []Value, ok bool) {
 	values, ok = m.decoded(uri)
 	if !ok {

@@ -8,8 +8,8 @@
 //
 // A [Template] is parsed once. [Template.AppendExpand] makes a URI from it and values. A [Matcher]
 // does the reverse: it finds values for a URI. They are raw, as in the URI ([Raw], [RawList],
-// [RawPairs]), and proved: expanding the template with them gives the URI again, byte for byte, or
-// there is no match.
+// [RawPairs]). They are also proved: expanding the template with them gives the URI again, byte for
+// byte, or there is no match.
 //
 // Matching needs time linear in the URI, because nothing is tried twice. If several expressions
 // could match the same characters, that is impossible: [Template.Matcher] refuses such a template
@@ -17,10 +17,10 @@
 //
 // # Raw and plain values
 //
-// A plain value is data: a "%" in it is a percent sign, and is encoded as "%25" by most operators.
-// A raw value is a part of a URI: its percent-encoded triplets stay as they are, and only
-// characters that the operator may not emit are encoded. Because raw is a kind of value, and not
-// guessed, expansion follows RFC 6570 for any data, and a matched value is expanded unchanged.
+// A plain value is data: a "%" in it is a percent sign, and most operators encode it as "%25". A
+// raw value is a part of a URI. Its percent-encoded triplets stay as they are, and only characters
+// that the operator may not emit are encoded. Raw is a kind of value, and not guessed. So expansion
+// follows RFC 6570 for any data, and a matched value is expanded unchanged.
 //
 // # What matching promises
 //
@@ -34,6 +34,6 @@
 // twice, a match can be missed.
 //
 // Matching an expansion need not give the values that were expanded. In RFC 6570 different values
-// have the same expansion: a list with one member and that member, an undefined value and an empty
-// list, and so on.
+// have the same expansion: for example, a list with one member and that member, or an undefined
+// value and an empty list.
 package uritemplate

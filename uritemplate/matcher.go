@@ -34,8 +34,8 @@ func (e *AmbiguityError) Error() string {
 		e.Template, e.First+1, e.Second+1, e.Character)
 }
 
-// Matcher returns a matcher. The error is an [*AmbiguityError] if the literals, and the characters
-// that operators emit, do not decide where each expression begins and ends.
+// Matcher returns a matcher. The error is an [*AmbiguityError] if it is ambiguous where an
+// expression begins or ends. Literals and the characters that operators emit decide that.
 //
 // From the left, an expression is clear if it accepts no character that can follow it. From the
 // right, it is clear if it accepts no character that can precede it. One expression between them
@@ -51,8 +51,8 @@ func (t *Template) Matcher() (*Matcher, error) {
 }
 
 // GreedyMatcher returns a matcher for any template. If several expressions accept a character, the
-// first of them matches as much as it can, up to the first place of the next literal. The values
-// are proved, too, but a match can be missed.
+// first of them matches as much as it can. It stops at the first place of the next literal. The
+// values are proved, too, but a match can be missed.
 func (t *Template) GreedyMatcher() *Matcher {
 	m, err := t.Matcher()
 	if err != nil {

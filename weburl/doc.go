@@ -1,13 +1,13 @@
 // Package weburl is the WHATWG URL Standard as far as http and https URLs need it. It implements
 // reading R1: results are those of today's standard, byte for byte, and so those of Node.js 24.
 //
-// Configuration is read with functions that follow the text of the standard: [Parse] and
-// [ParseHost], and [Params], the list of a URLSearchParams object.
+// Configuration is read with functions that follow the text of the standard: [Parse], [ParseHost],
+// and [Params], the list of a URLSearchParams object.
 //
-// A request is read with functions that give the same answers in one pass and, for ordinary
-// requests, without allocating: [SplitTarget] and [AppendOrigin], and URLSearchParams as a stream,
-// [NextPiece] and [AppendForm]. [Merger] uses the stream to combine two queries, either as set and
-// toString do or with their spelling unchanged. Names can be protected ([Names]).
+// A request is read with functions that give the same answers in one pass. They do not allocate for
+// ordinary requests. [SplitTarget] and [AppendOrigin] read its parts; [NextPiece] and [AppendForm]
+// are URLSearchParams as a stream. [Merger] uses the stream to combine two queries, either as set
+// and toString do or with their spelling unchanged. Names can be protected ([Names]).
 //
 // Percent-encoding is for both: [AppendEncoded], [Triplet], [AppendTriplet] and [IsDotSegment].
 //

@@ -6,9 +6,9 @@ package weburl
 // fragments are compared as written, because their meaning depends on the application.
 
 // AppendCanonicalPath appends the canonical form of a path, of a part of one, or of a key (R3). The
-// path is percent-encoded with the URL Standard's path set. Then unreserved octets are decoded, and
-// the other triplets are in upper case, unless a "%" is not followed by two hex digits. The meaning
-// of the path never changes, and a canonical path is its own canonical form.
+// path is percent-encoded with the URL Standard's path set. If two hex digits follow every "%",
+// unreserved octets are then decoded, and other triplets are in upper case. The meaning of the path
+// never changes, and a canonical path is its own canonical form.
 func AppendCanonicalPath(dst []byte, path string) []byte {
 	start := len(dst)
 	dst = AppendEncoded(dst, path, PathSet)

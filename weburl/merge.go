@@ -21,9 +21,9 @@ func (m *Merger) AppendSet(dst []byte, base, over string, protected *Names) []by
 }
 
 // AppendPreserving appends the pieces of base and then those of over, as written and joined by "&".
-// If both have pieces with the same decoded name, only those of over stay, or only those of base if
-// protected has the name. Empty pieces are removed. Neither query begins with "?". Time is linear
-// in the queries. Nothing is allocated if dst has room for twice the result.
+// If both have pieces with the same decoded name, only those of over stay. If protected has the
+// name, only those of base stay. Empty pieces are removed. Neither query begins with "?". Time is
+// linear in the queries. Nothing is allocated if dst has room for twice the result.
 func (m *Merger) AppendPreserving(dst []byte, base, over string, protected *Names) []byte {
 	return m.append(dst, &merge{base: base, over: over, protected: protected, preserving: true})
 }

@@ -3,11 +3,11 @@ package weburl
 import "net/netip"
 
 // AppendOrigin appends the origin of a request to dst, made of scheme and the value of a Host
-// header. The scheme is "http" or "https"; its default port is omitted. ok is false, and dst is
-// unchanged, if the host is missing, the standard refuses it, or hostport contains anything else:
-// userinfo, a path, white space, a control character (reading R2). An ordinary host allocates
-// nothing. Any other host longer than 1 KiB is refused, too, because no DNS resolver knows it, and
-// clients must not decide how long the conversion to Punycode lasts.
+// header. The scheme is "http" or "https"; its default port is omitted. ok is false, and dst
+// unchanged, if the host is missing or the standard refuses it. The same holds if hostport contains
+// userinfo, a path, white space or a control character (reading R2). An ordinary host allocates
+// nothing. Any other host longer than 1 KiB is refused, too. No DNS resolver knows it, and clients
+// must not decide how long the conversion to Punycode lasts.
 func AppendOrigin(dst []byte, scheme, hostport string) (origin []byte, ok bool) {
 	if scheme != "http" && scheme != "https" {
 		return dst, false

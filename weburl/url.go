@@ -52,9 +52,9 @@ func Parse(s string) (URL, error) {
 	return u, nil
 }
 
-// Resolve resolves a reference that begins with "/" or "\" on u, as new URL(ref, u) does. If a
-// second "/" or "\" follows, perhaps after a TAB or a line end, the reference has a host of its
-// own. The error is a [*ParseError].
+// Resolve resolves a reference that begins with "/" or "\" on u, as new URL(ref, u) does. A
+// reference with a second "/" or "\", perhaps after a TAB or a line end, has a host of its own. The
+// error is a [*ParseError].
 func (u URL) Resolve(ref string) (URL, error) {
 	resolved, err := u.resolve(clean(ref))
 	if err != nil {

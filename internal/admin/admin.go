@@ -58,6 +58,9 @@ func init() {
 //	DELETE /shortlink/<name>/rules/<key>
 //	    Removes the rule of a key, whose value Shortlink-Was has
 //
+// With `Prefer: effects` the answer to an edit says which other links it has led elsewhere, and
+// what there is to warn of since.
+//
 // Edits go into the first source that can be written to: a file that is not signed, a storage
 // entry, or a Redis hash. They are checked as new rules of a source are, and written if these would
 // serve. With `If-Match: "<digest>"` an edit is refused with status 412 if the rules have changed
@@ -336,13 +339,14 @@ func putRule(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key string
 	if err != nil {
 		return client.Errorf(http.StatusBadRequest, "%w", printable.Shorten(err))
 	}
-	created, err := editRule(w, r, h, key, &rule)
+	status, effects, err := editRule(w, r, h, key, &rule)
 	if err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
-	if created {
-		w.WriteHeader(http.StatusCreated)
+	w.WriteHeader(status)
+	if effects != nil {
+		return printable.NewJSONEncoder(w).Encode(effects)
 	}
 	_, err = fmt.Fprintln(w, rulefile.JSONValue(rule))
 	return err
@@ -350,33 +354,71 @@ func putRule(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key string
 
 // deleteRule removes the rule of a key.
 func deleteRule(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key string) error {
-	if _, err := editRule(w, r, h, key, nil); err != nil {
+	_, effects, err := editRule(w, r, h, key, nil)
+	switch {
+	case err != nil:
 		return err
+	case effects != nil:
+		return writeJSON(w, effects)
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
-// editRule makes an edit, and answers with the new digest.
+// Effects are what an edit changes besides its own rule, as JSON.
+type Effects struct {
+	Others   int               `json:"others"` // the number of other links that change
+	Lines    []show.ChangeLine `json:"effects"`
+	Unnamed  int               `json:"unnamed"` // how many of them have no line
+	Warnings []string          `json:"warnings"`
+}
+
+// A client that wants to know the effects of an edit prefers them (RFC 7240).
+const (
+	HeaderPrefer  = "Prefer"
+	HeaderApplied = "Preference-Applied"
+	PreferEffects = "effects"
+)
+
+// note notes the effects of an edit that is about to be made.
+func (f *Effects) note(of *live.Effects) error {
+	*f = Effects{Others: of.Count, Unnamed: of.Count - len(of.Others)}
+	for _, other := range of.Others {
+		f.Lines = append(f.Lines, show.LinesOf(other)...)
+	}
+	for _, w := range of.Warnings {
+		f.Warnings = append(f.Warnings, w.String())
+	}
+	return nil
+}
+
+// editRule makes an edit, and answers with the new digest. It returns the status of a PUT, and the
+// effects for a client that prefers them.
 func editRule(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key string,
-	rule *resolver.Rule) (created bool, err error) {
+	rule *resolver.Rule) (status int, effects *Effects, err error) {
 	conditions, err := client.PreconditionsOf(r)
 	if err != nil {
-		return false, client.Errorf(http.StatusBadRequest, "%w", err)
+		return 0, nil, client.Errorf(http.StatusBadRequest, "%w", err)
 	}
 	change := live.Change{Key: key, Rule: rule, If: conditions.OfRule(key)}
 	e := &live.Edit{Changes: []live.Change{change}, Remote: r.RemoteAddr,
 		IfRules: conditions.OfRules()}
+	if r.Header.Get(HeaderPrefer) == PreferEffects {
+		effects = new(Effects)
+		e.Confirm = effects.note
+		w.Header().Set(HeaderApplied, PreferEffects)
+	}
 	were, err := h.Apply(r.Context(), e)
 	if err != nil {
-		return false, err
+		return 0, nil, err
 	}
 	w.Header().Set("ETag", client.EntityTag(h.Serving().Digest))
-	was := were[0]
-	if was != nil {
+	status = http.StatusCreated
+	if was := were[0]; was != nil {
 		w.Header().Set(HeaderWas, inASCII(live.RuleText(was)))
+		status = http.StatusOK
 	}
-	return was == nil, nil
+	return status, effects, nil
 }
 
 // HeaderWas is the header with the value that an edit has replaced or removed, as JSON.

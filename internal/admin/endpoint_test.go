@@ -703,3 +703,27 @@ func TestAKeyThatCannotBeNamedIsNotTakenForAnother(t *testing.T) {
 		t.Errorf("the file holds %s", now)
 	}
 }
+
+func TestAnEditTellsItsEffectsToWhoPrefersThem(t *testing.T) {
+	s, _, _ := testcaddy.Editable(t, "links.json", `{"base": "https://base.example", "x": "/base",
+		"top": "/"}`)
+	const applied = "Preference-Applied"
+	put := s.Put(t, "base", `"https://new.example"`, "Prefer", "effects")
+	want := `{"others":1,"effects":[{"requests":"x","before":"302 https://base.example/",` +
+		`"after":"302 https://new.example/"}],"unnamed":0,"warnings":null}` + "\n"
+	if put.Status != 200 || put.Body != want || put.Header.Get(applied) != "effects" {
+		t.Errorf("PUT got %+v", put)
+	}
+	put = s.Put(t, "base", `"https://base.example"`)
+	if put.Body != "\"https://base.example\"\n" || put.Header.Get(applied) != "" {
+		t.Errorf("without it PUT got %+v", put)
+	}
+	refused := s.Put(t, "base", `"https://"`, "Prefer", "effects")
+	if refused.Status != 422 || !strings.Contains(refused.Body, `{"error":`) {
+		t.Errorf("a bad rule got %+v", refused)
+	}
+	removed := s.Ask(t, "DELETE", "links/rules/base", "", "Prefer", "effects")
+	if removed.Status != 200 || !strings.Contains(removed.Body, "no link answers /base") {
+		t.Errorf("DELETE got %+v", removed)
+	}
+}

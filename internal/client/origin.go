@@ -20,16 +20,19 @@ func Origin(r *http.Request) (scheme, host string) {
 	if !trusted {
 		return scheme, host
 	}
-	switch strings.ToLower(lastValue(r.Header["X-Forwarded-Proto"])) {
-	case "http":
-		scheme = "http"
-	case "https":
-		scheme = "https"
+	if forwarded := ForwardedScheme(r); forwarded == "http" || forwarded == "https" {
+		scheme = forwarded
 	}
 	if forwarded := lastValue(r.Header["X-Forwarded-Host"]); forwarded != "" {
 		host = forwarded
 	}
 	return scheme, host
+}
+
+// ForwardedScheme returns the scheme that the peer says its client has used, "" if it says none.
+// Caddy need not trust the peer.
+func ForwardedScheme(r *http.Request) string {
+	return strings.ToLower(lastValue(r.Header["X-Forwarded-Proto"]))
 }
 
 // lastValue returns the last element of a header that is a list, on one line or several.

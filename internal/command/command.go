@@ -48,7 +48,7 @@ func AddTo(parent *cobra.Command, configurations Configurations) {
 		diffCommand(configurations),
 		convertCommand(),
 		addCommand(configurations),
-		removeCommand(),
+		removeCommand(configurations),
 		listCommand(configurations),
 		hitsCommand(),
 		reloadCommand(),

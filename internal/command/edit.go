@@ -45,8 +45,9 @@ func addCommand(configurations Configurations) *cobra.Command {
 		Use:   "add [KEY] URL [--status CODE] [--exact] [--unlisted] [--query MODE] [--note TEXT]",
 		Short: "Adds a rule to a running Caddy, or changes it",
 		Long: `Adds a rule to the first source of a running Caddy that can be written to, or replaces
-the rule of the key, and then shows the old rule on standard error. When the command is
-done, the rule serves, or was refused with a reason.
+the rule of the key, and then shows the old rule on standard error, with the other links
+that lead elsewhere now. When the command is done, the rule serves, or was refused with
+a reason.
 
 Without a key, one is made from the URL: the shortest that is free, of digits and
 lower-case letters without i, l, o and u. The same URL gets the same key again.
@@ -187,6 +188,9 @@ func (a *adding) put(cmd *cobra.Command, r *remote, digest string) error {
 		return err
 	}
 	header := ifMatch(digest)
+	if a.format == formatText {
+		header.Set(admin.HeaderPrefer, admin.PreferEffects)
+	}
 	if a.isNew {
 		header.Set("If-None-Match", "*")
 	}
@@ -204,7 +208,30 @@ func (a *adding) put(cmd *cobra.Command, r *remote, digest string) error {
 	if was != nil && a.format == formatText && a.ruleLine(*was) != a.ruleLine(a.rule) {
 		fmt.Fprintln(cmd.ErrOrStderr(), "Note: this rule was replaced:", a.ruleLine(*was))
 	}
+	tellEffects(cmd.ErrOrStderr(), response)
 	return a.tell(cmd.OutOrStdout(), was, response.StatusCode == http.StatusCreated)
+}
+
+// tellEffects prints what an edit has changed besides its own rule, if Caddy says so.
+func tellEffects(w io.Writer, edited *http.Response) {
+	var effects admin.Effects
+	isTold := edited.Header.Get(admin.HeaderApplied) == admin.PreferEffects
+	if !isTold || json.NewDecoder(edited.Body).Decode(&effects) != nil {
+		return
+	}
+	if effects.Others > 0 {
+		fmt.Fprintf(w, "Note: this also changes %s:\n", printable.Count(effects.Others, "other link"))
+	}
+	for _, line := range effects.Lines {
+		fmt.Fprintf(w, "  %s: was %s, now %s\n", printable.Text(line.Requests),
+			printable.Text(line.Before), printable.Text(line.After))
+	}
+	if effects.Unnamed > 0 {
+		fmt.Fprintf(w, "  and %d more\n", effects.Unnamed)
+	}
+	for _, warning := range effects.Warnings {
+		fmt.Fprintln(w, "Warning:", printable.Text(warning))
+	}
 }
 
 // replaced returns the rule that an edit has replaced, or nil.
@@ -321,7 +348,7 @@ func (r *remote) rule(key string) (found *resolver.Rule, digest string, err erro
 	return found, strings.Trim(response.Header.Get("ETag"), `"`), err
 }
 
-func removeCommand() *cobra.Command {
+func removeCommand(configurations Configurations) *cobra.Command {
 	var o online
 	var digest string
 	cmd := &cobra.Command{
@@ -329,10 +356,11 @@ func removeCommand() *cobra.Command {
 		Short: "Removes rules of a running Caddy",
 		Long: `Removes the rules of keys from the source of a running Caddy that edits go to.
 When the command is done, all are gone, or one was refused with a reason; the
-keys after that one are left alone.`,
+keys after that one are left alone. Standard error has the old rules, and the other
+links that lead elsewhere now.`,
 		Example: `  caddy shortlink remove docs
   caddy shortlink remove old-paper older-paper --name papers`,
-		RunE: exiting(func(_ *cobra.Command, keys []string) error {
+		RunE: exiting(func(cmd *cobra.Command, keys []string) error {
 			if len(keys) == 0 {
 				return errors.New("there is no key; write the keys of the rules to remove")
 			}
@@ -344,9 +372,16 @@ keys after that one are left alone.`,
 				return err
 			}
 			for _, key := range keys {
-				if err := r.remove(key, digest); err != nil {
+				removed, err := r.remove(key, digest)
+				if err != nil {
 					return err
 				}
+				if was := replaced(removed, key); was != nil {
+					fmt.Fprintln(cmd.ErrOrStderr(), "Note: this rule was removed:",
+						configurations.RuleLine(*was))
+				}
+				tellEffects(cmd.ErrOrStderr(), removed)
+				removed.Body.Close()
 			}
 			return nil
 		}),
@@ -357,14 +392,12 @@ keys after that one are left alone.`,
 }
 
 // remove removes the rule of a key.
-func (r *remote) remove(key, digest string) error {
+func (r *remote) remove(key, digest string) (*http.Response, error) {
 	path, err := r.rulePath(key)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	response, err := r.do(http.MethodDelete, path, ifMatch(digest), nil)
-	if err != nil {
-		return err
-	}
-	return response.Body.Close()
+	header := ifMatch(digest)
+	header.Set(admin.HeaderPrefer, admin.PreferEffects)
+	return r.do(http.MethodDelete, path, header, nil)
 }

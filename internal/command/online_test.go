@@ -21,14 +21,15 @@ func TestRulesAreAddedListedAndRemovedByCommand(t *testing.T) {
 		"https://v2.example", "--status", "301", "--exact", "--unlisted")
 	s.Says(t, "moved https://new.example 301\n", 0,
 		"add", "moved", "https://new.example", "--status", "permanent")
-	s.Says(t, "", 0, "remove", "moved")
+	const gone = "Note: this rule was removed: "
+	s.Says(t, gone+"moved https://new.example 301\n", 0, "remove", "moved")
 	s.Says(t, "find https://find.example/?q=a ignore\n", 0,
 		"add", "find", "https://find.example/?q=a", "--query", "ignore")
 	if got := s.Get(t, "/find?q=b").Location(); got != "302 https://find.example/?q=a" {
 		t.Errorf("got %s", got)
 	}
 	s.Says(t, "find https://find.example/?q=a ignore\n", 0, "list", "find")
-	s.Says(t, "", 0, "remove", "find")
+	s.Says(t, gone+"find https://find.example/?q=a ignore\n", 0, "remove", "find")
 	s.Says(t, `{"created":false,"key":"docs","value":"https://new.example",`+
 		`"was":"https://docs.example"}`+"\n", 0, "add", "docs", "https://new.example", "--format", "json")
 	if got := s.Get(t, "/docs/v%202").Location(); got != "301 https://v2.example/" {
@@ -38,7 +39,9 @@ func TestRulesAreAddedListedAndRemovedByCommand(t *testing.T) {
 		"https://home.example\n", 0, "list")
 	s.Says(t, "home https://home.example\n", 0, "list", "home/")
 	s.Says(t, "{\n\t\"home\": \"https://home.example\"\n}\n", 0, "list", "home", "--format", "json")
-	s.Says(t, "", 0, "remove", "docs", "docs/v 2")
+	s.Says(t, gone+"docs https://new.example\nNote: this also changes 1 other link:\n"+
+		"  docs/v%202/…: was 302 https://new.example/v%202/…, now pass\n"+
+		gone+"docs/v 2 https://v2.example 301 exact unlisted\n", 0, "remove", "docs", "docs/v 2")
 	s.Says(t, "home https://home.example\n", 0, "list")
 	content, err := os.ReadFile(path)
 	testcaddy.Must(t, err)
@@ -347,7 +350,7 @@ func TestAKeyIsMadeOfAURLShortAndStable(t *testing.T) {
 	if len(longer) <= len(key) || !strings.HasPrefix(longer, key) {
 		t.Errorf("where %s is taken, the key is %s", key, longer)
 	}
-	s.Says(t, "", 0, "remove", key)
+	s.Says(t, "Note: this rule was removed: "+key+" https://other.example\n", 0, "remove", key)
 	s.Says(t, longer+" https://example.com/b\n", 0, "add", "https://example.com/b")
 	if got, exit := s.Command("add", "https://example.com/d", "--length", "17"); exit != 2 ||
 		!strings.Contains(got, "--length must be at most 16") {
@@ -488,5 +491,42 @@ func TestWhereNobodyAnswersTheAddressFlagIsNamed(t *testing.T) {
 				t.Errorf("got %q, %d; want %q, %d", got, exit, tt.want, tt.status)
 			}
 		})
+	}
+}
+
+func TestAddAndRemoveTellWhatElseChanges(t *testing.T) {
+	s, path, _ := testcaddy.Editable(t, "links.json", `{
+		"base": "https://base.example", "x": "/base", "y": "/base/deep#f", "top": "/"}`)
+	const removed = "Note: this rule was removed: "
+	s.Says(t, "Note: this rule was replaced: base https://base.example\n"+
+		"Note: this also changes 2 other links:\n"+
+		"  x: was 302 https://base.example/, now 302 https://new.example/\n"+
+		"  y: was 302 https://base.example/deep#f, now 302 https://new.example/deep#f\n"+
+		"base https://new.example\n", 0, "add", "base", "https://new.example")
+	s.Says(t, "Warning: "+path+": key \"z\": no link answers /nobody; the site itself must\n"+
+		"z /nobody\n", 0, "add", "z", "/nobody")
+	s.Says(t, `{"created":false,"key":"z","value":"/nobody2","was":"/nobody"}`+"\n", 0,
+		"add", "z", "/nobody2", "--format", "json")
+	s.Says(t, removed+"base https://new.example\nNote: this also changes 2 other links:\n"+
+		"  x: was 302 https://new.example/, now 302 /base\n"+
+		"  y: was 302 https://new.example/deep#f, now 302 /base/deep#f\n"+
+		"Warning: "+path+": key \"x\": no link answers /base; the site itself must\n"+
+		"Warning: "+path+": key \"y\": no link answers /base/deep; the site itself must\n"+
+		removed+"z /nobody2\n", 0, "remove", "base", "z")
+}
+
+func TestOfManyEffectsTheFirstAreTold(t *testing.T) {
+	rules := []string{`"base": "https://base.example"`}
+	for i := range 150 {
+		rules = append(rules, fmt.Sprintf(`"k%03d": "/base/%d"`, i, i))
+	}
+	s, _, _ := testcaddy.Editable(t, "links.json", "{"+strings.Join(rules, ",")+"}")
+	got, _ := s.Command("add", "base", "https://new.example")
+	for _, want := range []string{
+		"this also changes 150 other links:\n  k000: was ", "\n  k099: was ", "\n  and 50 more\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
 	}
 }

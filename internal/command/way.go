@@ -108,6 +108,12 @@ func (w Way) arrive(path string) (arriving string, keptBy *gate) {
 	return r.RequestURI, nil
 }
 
+// Admits reports whether a request for a path may reach the handler.
+func (w Way) Admits(path string) bool {
+	_, keptBy := w.arrive(path)
+	return keptBy == nil
+}
+
 // matches reports whether a path matcher matches a request. Values of placeholders are unknown.
 func (g *gate) matches(r *http.Request) bool {
 	matcher := caddyhttp.MatchPath(slices.Clone(g.patterns))

@@ -58,6 +58,24 @@ func (x *Index) Suggest(listed Listed, path string, most int) []resolver.Rule {
 	return listed.rules(w.index.Search(&listed, path, most))
 }
 
+// fewKeys is how many keys are looked at one by one.
+const fewKeys = 10_000
+
+// Alike returns the first key that is easily mistaken for another one, see [near.Alike], or "". It
+// finds none of many keys while the index is being made.
+func (x *Index) Alike(listed Listed, key string) string {
+	suggest := listed.Suggest
+	if listed.Len() > fewKeys {
+		suggest = func(path string, most int) []resolver.Rule { return x.Suggest(listed, path, most) }
+	}
+	for _, rule := range suggest("/"+key, 5) {
+		if near.Alike(key, rule.Key) {
+			return rule.Key
+		}
+	}
+	return ""
+}
+
 // nearKeys is the index of the keys of a ruleset.
 type nearKeys struct {
 	ruleset *resolver.Ruleset

@@ -8,11 +8,18 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// ChangedKey is a key whose rule was added or changed while this server ran.
+// ChangedKey is a key whose rule was added, changed or removed while this server ran.
 type ChangedKey struct {
 	Key  string
 	Time time.Time
-	Kind resolver.ChangeKind // ChangeAdded or ChangeEdited
+	Kind resolver.ChangeKind
+}
+
+// ChangedSince reports whether the last change of a key is of this kind, and later than a time.
+func (rs *Ruleset) ChangedSince(key string, kind resolver.ChangeKind, since time.Time) bool {
+	return slices.ContainsFunc(rs.shared.changed.list(), func(c ChangedKey) bool {
+		return c.Key == key && c.Kind == kind && c.Time.After(since)
+	})
 }
 
 // Changed returns the keys that were added or changed last and still serve, newest first. Of a swap
@@ -48,6 +55,9 @@ func (c *changedKeys) note(now time.Time, d resolver.Difference) {
 	}
 	for _, key := range d.FirstAdded {
 		fresh = append(fresh, ChangedKey{key, now, resolver.ChangeAdded})
+	}
+	for _, key := range d.FirstRemoved {
+		fresh = append(fresh, ChangedKey{key, now, resolver.ChangeRemoved})
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

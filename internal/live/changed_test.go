@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
@@ -59,6 +60,35 @@ func TestOnlySomeChangesAreKept(t *testing.T) {
 		got := rs.Changed(1000)
 		if len(got) != keptChanges || got[0].Key != fmt.Sprint(2*keptChanges-1) {
 			t.Errorf("%d keys: %v", len(got), got)
+		}
+	})
+}
+
+func TestTheLastChangeOfAKeyIsKnown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := new(rewritingSource)
+		s.set("a", one)
+		rs, _ := serve(t, Config{Sources: []source.Source{s}})
+		synctest.Wait()
+		kinds := []resolver.ChangeKind{
+			resolver.ChangeAdded, resolver.ChangeEdited, resolver.ChangeRemoved,
+		}
+		for i, value := range []string{one, two, ""} {
+			if err := rs.apply(t.Context(), "new", value); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+			for j, kind := range kinds {
+				if got := rs.ChangedSince("new", kind, time.Now().Add(-time.Minute)); got != (i == j) {
+					t.Errorf("after change %d: %s: %t", i, kind, got)
+				}
+			}
+			if rs.ChangedSince("new", kinds[i], time.Now().Add(-time.Second)) {
+				t.Error("a change is later than it was")
+			}
+			if rs.ChangedSince("a", kinds[i], time.Time{}) {
+				t.Error("what was loaded first counts as a change")
+			}
 		}
 	})
 }

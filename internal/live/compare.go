@@ -113,6 +113,13 @@ func (w *keysWatch) differing() (found pending, err error) {
 		whole.found = fmt.Sprintf("%016x %v", sum, err)
 		return whole, err
 	}
+	for key, written := range r.set {
+		change := resolver.RuleChange{Source: key.Source, Key: key.Key, Rule: written}
+		if written != nil {
+			change.Key = written.Key
+		}
+		changes = append(changes, change)
+	}
 	for _, change := range changes { // those of keys in another spelling remove what serves
 		if rule, ok := serving.ruleOf(change.Source, change.Key); ok && rule.Key != change.Key {
 			changes = append(changes, resolver.RuleChange{Source: change.Source, Key: rule.Key})

@@ -30,6 +30,8 @@ type Config struct {
 	Expect     source.Expectations
 	// AnyHost says that requests may be for any host, because no matcher names one.
 	AnyHost bool
+	// Pages are what answers paths of the site besides rules; nil if that is not known.
+	Pages lint.Pages
 	// Advertised says that the handler asks which key leads to a page.
 	Advertised bool
 
@@ -86,6 +88,9 @@ func (c *Config) ConfigurationWarnings(ruleset *resolver.Ruleset) []lint.Warning
 	}
 	return c.clientHostWarnings(ruleset)
 }
+
+// IsAboutTheSite reports whether a warning is about where rules are used, and not about a rule.
+func IsAboutTheSite(w lint.Warning) bool { return w.Kind == warnClientHost }
 
 // clientHostWarnings returns the warning that rules lead to the client's own host, if any do.
 func (c *Config) clientHostWarnings(ruleset *resolver.Ruleset) []lint.Warning {

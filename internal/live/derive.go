@@ -134,20 +134,15 @@ func (l *loading) makeChanges() error {
 	if len(l.next.changes) == 0 {
 		return nil
 	}
-	return l.change(l.next.changes, nil)
-}
-
-// change applies changes of rules as they are written. read has the new reader warnings of sources
-// that were read as a whole.
-func (l *loading) change(changes []resolver.RuleChange, read map[int][]lint.Warning) error {
-	changes, err := l.next.translate(changes, l.rs.Options)
+	changes, err := l.next.translate(l.next.changes, l.rs.Options)
 	if err != nil {
 		return err
 	}
-	return l.next.change(changes, read)
+	return l.next.change(changes, nil)
 }
 
-// change applies changes of rules that are compiled.
+// change applies changes of compiled rules. read has the new reader warnings of sources that were
+// read as a whole.
 func (c *candidate) change(
 	changes []resolver.RuleChange, read map[int][]lint.Warning,
 ) error {
@@ -184,7 +179,16 @@ func (l *loading) readWhole() error {
 		return l.duplicates()
 	}
 	if inRules == nil {
-		inRules = l.change(changes, l.readWarnings())
+		inRules = next.setWritten(r.set, l.rs.Options)
+	}
+	if inRules == nil {
+		inRules = next.change(changes, l.readWarnings())
+	}
+	for key := range r.seen {
+		written, _ := next.table.Rule(key)
+		if inRules == nil && next.isPlainToo(next.Ruleset, key, written) {
+			return l.duplicates()
+		}
 	}
 	if inRules == nil && inSources == nil && len(next.changes) > 0 {
 		next.compareWith(l.serving)

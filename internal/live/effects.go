@@ -17,7 +17,7 @@ type Effects struct {
 	// there are.
 	Others []resolver.Change
 	Count  int
-	// Warnings are the new warnings.
+	// Warnings are the new warnings. The first links that newly lead to dead ends are among them.
 	Warnings []lint.Warning
 	// Digest is the digest of the resulting rules.
 	Digest string
@@ -45,7 +45,11 @@ func (f *Effects) add(change resolver.Change, isOwn bool) {
 func (e *editing) effects(next *candidate) *Effects {
 	before := e.rs.Serving().Ruleset
 	f := &Effects{Warnings: e.rs.newWarnings(before, next), Digest: next.digest()}
-	add := func(change resolver.Change) { f.add(change, e.changeOf(change.Rule.Key) != nil) }
+	var dead []lint.Warning
+	add := func(change resolver.Change) {
+		f.add(change, e.changeOf(change.Rule.Key) != nil)
+		dead = append(dead, e.newDeadEnd(before, next.Ruleset, change.Rule)...)
+	}
 	if next.isByThem {
 		next.difference.Results(add)
 	} else { // it was not derived in one step
@@ -54,7 +58,53 @@ func (e *editing) effects(next *candidate) *Effects {
 	slices.SortFunc(f.Own, func(a, b resolver.Change) int {
 		return strings.Compare(a.Rule.Key, b.Rule.Key)
 	})
+	dead = append(dead, e.endsOfPasses(before, next.Ruleset)...)
+	f.addDeadEnds(dead)
 	return f
+}
+
+// newDeadEnd returns the warning that a rule newly leads to a dead end, if it does.
+func (e *editing) newDeadEnd(
+	before, next *resolver.Ruleset, rule resolver.Rule,
+) []lint.Warning {
+	path := "/" + resolver.CanonicalKey(rule.Key, e.rs.Options.FoldCase)
+	message := e.rs.DeadEnd(next, path)
+	if message == "" || message == e.rs.DeadEnd(before, path) {
+		return nil
+	}
+	return []lint.Warning{{
+		Kind: lint.WarnDeadEnd, Position: rule.Position, Key: rule.Key, Message: message,
+	}}
+}
+
+// endsOfPasses returns warnings of rules that lead clients to where an edited rule let them pass.
+// The edit changes nothing in what these rules say.
+func (e *editing) endsOfPasses(before, next *resolver.Ruleset) (dead []lint.Warning) {
+	if !slices.ContainsFunc(e.keys, func(k *keyEdit) bool {
+		_, was, _ := ruleOf(before, k.Key)
+		return was.Value == resolver.PassValue
+	}) {
+		return nil
+	}
+	for number := range next.InternalRedirects() {
+		rule, _ := next.Numbered(number)
+		dead = append(dead, e.newDeadEnd(before, next, rule)...)
+	}
+	return dead
+}
+
+// addDeadEnds adds the first of these warnings, sorted by key. A rule that has one which says so
+// gets no other.
+func (f *Effects) addDeadEnds(dead []lint.Warning) {
+	slices.SortFunc(dead, func(a, b lint.Warning) int { return strings.Compare(a.Key, b.Key) })
+	for _, w := range dead[:min(len(dead), namedEffects)] {
+		saysSo := func(o lint.Warning) bool {
+			return o.Key == w.Key && (o.Kind == lint.WarnDeadEnd || o.Kind == lint.WarnMisspelt)
+		}
+		if !slices.ContainsFunc(f.Warnings, saysSo) {
+			f.Warnings = append(f.Warnings, w)
+		}
+	}
 }
 
 // Preview returns what an edit would do, or why it would be refused. It writes nothing and reads no
@@ -74,10 +124,17 @@ func (rs *Ruleset) Preview(ctx context.Context, edit *Edit) (f *Effects, err err
 	return f, err
 }
 
-// WhyNotEditable returns why every edit of a key's rule is refused as it serves, or nil.
+// WhyNotEditable returns why every change of a key's rule is refused as it serves, or nil.
 func (rs *Ruleset) WhyNotEditable(key string) error {
-	edit := &Edit{Changes: []Change{{Key: key, Rule: new(resolver.Rule)}}}
-	e, err := rs.newEditing(context.Background(), edit)
+	return rs.whyNot(Change{Key: key, Rule: new(resolver.Rule)})
+}
+
+// WhyNotRemovable returns why the removal of a key's rule is refused as it serves, or nil.
+func (rs *Ruleset) WhyNotRemovable(key string) error { return rs.whyNot(Change{Key: key}) }
+
+// whyNot returns why a change is refused by what stands at its key, or nil.
+func (rs *Ruleset) whyNot(change Change) error {
+	e, err := rs.newEditing(context.Background(), &Edit{Changes: []Change{change}})
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
@@ -347,4 +348,54 @@ func TestWhereNothingCanBeEditedTheReasonIsTold(t *testing.T) {
 			t.Errorf("%v and %v", err, edited)
 		}
 	})
+}
+
+func TestAnEditNamesTheLinksThatBecomeDeadEndsByIt(t *testing.T) {
+	const ends, further = "; the site itself must", "no link answers /"
+	for name, tt := range map[string]struct {
+		edit *Edit
+		want []string // keys and messages, in turn
+	}{
+		"a key is removed": {
+			edit("base", ""), []string{"x", further + "base" + ends, "y", further + "base/deep" + ends},
+		},
+		"a link leads to nobody": {
+			edit("new", "/nobody?x"), []string{"new", further + "nobody" + ends},
+		},
+		"a link of others leads there": {
+			edit("base", "/nobody"), []string{
+				"base", further + "nobody" + ends, "x", further + "nobody" + ends,
+				"y", further + "nobody/deep" + ends,
+			},
+		},
+		"a slip, as is told":   {edit("new", "/nothimg"), nil},
+		"a dead end moves":     {edit("dead", "/other"), []string{"dead", further + "other" + ends}},
+		"a dead end stays":     {edit("dead", "/nothing?x"), nil},
+		"a dead end is mended": {edit("nothing", one), nil},
+		"a pass is removed":    {edit("kept", ""), []string{"k", further + "kept/x" + ends}},
+		"all of it is removed": {edit("base", "", "x", "", "y", "/kept"), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := new(rewritingSource)
+				s.set("base", one, "x", "/base", "y", "/base/deep", "k", "/kept/x", "kept", "pass",
+					"dead", "/nothing", "home", "/", "nothimgs", two)
+				rs, _ := serve(t, Config{Sources: []source.Source{s}})
+				synctest.Wait()
+				told, err := rs.Preview(t.Context(), tt.edit)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []string
+				for _, w := range told.Warnings {
+					if w.Kind == lint.WarnDeadEnd {
+						got = append(got, w.Key, w.Message)
+					}
+				}
+				if !slices.Equal(got, tt.want) {
+					t.Errorf("got  %q\nwant %q", got, tt.want)
+				}
+			})
+		})
+	}
 }

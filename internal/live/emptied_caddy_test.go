@@ -143,7 +143,9 @@ func TestNoRuleIsAddedToASourceThatHasBecomeEmpty(t *testing.T) {
 
 func TestWhoRemovesTheLastRuleIsNotRefusedThenOrLater(t *testing.T) {
 	for name, remove := range map[string]func(*testing.T, *testcaddy.Server){
-		"by command": func(t *testing.T, s *testcaddy.Server) { s.Says(t, "", 0, "remove", "docs") },
+		"by command": func(t *testing.T, s *testcaddy.Server) {
+			s.Says(t, "Note: this rule was removed: docs https://docs.example\n", 0, "remove", "docs")
+		},
 		"by the admin endpoint": func(t *testing.T, s *testcaddy.Server) {
 			if got := s.Ask(t, "DELETE", "go/rules/docs", ""); got.Status != 204 {
 				t.Errorf("got %d %s", got.Status, got.Body)
@@ -170,7 +172,7 @@ func TestWhoRemovesTheLastRuleIsNotRefusedThenOrLater(t *testing.T) {
 			reads(t, s.Server)
 			s.Load(t, strings.Replace(block, "name go", "name go\n status 301", 1))
 			s.Says(t, "new https://new.example\n", 0, "add", "new", "https://new.example")
-			s.Says(t, "", 0, "remove", "new")
+			s.Says(t, "Note: this rule was removed: new https://new.example\n", 0, "remove", "new")
 			testcaddy.Write(t, s.Links, `{"docs": "https://docs.example"}`)
 			s.Eventually(t, "/docs", "301 https://docs.example/")
 			if n := s.TimesLogged(t, testcaddy.Rejected); n > 0 {

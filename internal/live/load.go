@@ -152,7 +152,10 @@ func (l *loading) newCompiling(
 	default:
 		w.at = schedule.At(time.Now())
 	}
-	return &compiling{Compiler: compiler, writing: writing{windows: w}, warnings: lint.New(options)}
+	return &compiling{
+		Compiler: compiler, writing: writing{windows: w},
+		warnings: lint.New(options).WithPages(l.rs.Pages),
+	}
 }
 
 // Source begins a source; those before it without rules are skipped.
@@ -360,7 +363,7 @@ func (rs *Ruleset) swap(next *candidate) {
 	rs.shared.replace(old, next.Loaded)
 	rs.shared.swapping.Unlock()
 	rs.shared.emptied = 0
-	rs.shared.last.Store(&lastLoad{time: now})
+	rs.shared.last.Store(goodLoad(now))
 	read := rs.sourcesAt(next.read)
 	rs.shared.totals.loaded(read, nil, now)
 	for _, i := range next.read {

@@ -128,6 +128,32 @@ func pageWarning(rule resolver.Rule, path, request string) lint.Warning {
 	}
 }
 
+// DeadEnd says that requests for a path end at one of the site that no link answers; "" if they do
+// not.
+func (rs *Ruleset) DeadEnd(ruleset *resolver.Ruleset, path string) string {
+	end, is := lint.DeadEnd(ruleset, path)
+	switch {
+	case !is || rs.Pages != nil && rs.Pages.Answer(end) || rs.shared.pages.contain(end):
+		return ""
+	case rs.Pages != nil:
+		return "dead end: no link answers " + end
+	}
+	return "no link answers " + end + "; the site itself must"
+}
+
+// adoptPages makes rules that an earlier configuration has loaded be warned of as this one says.
+func (rs *Ruleset) adoptPages() {
+	_ = rs.alone(func() error {
+		next := *rs.Serving()
+		if list, fresh := next.Warnings.Beside(rs.Pages, next.Ruleset); list != next.Warnings {
+			next.Warnings = list
+			rs.shared.serving.Store(&next)
+			rs.addNotice(notice{warnings: fresh})
+		}
+		return nil
+	})
+}
+
 // pagePaths are the paths of the links pages that show a ruleset.
 type pagePaths struct {
 	mu    sync.Mutex
@@ -165,4 +191,13 @@ func (p *pagePaths) warnings(before, next *resolver.Ruleset) (warnings []lint.Wa
 		}
 	}
 	return warnings
+}
+
+// contain reports whether a path is that of a page, or below it.
+func (p *pagePaths) contain(path string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.ContainsFunc(p.paths, func(page string) bool {
+		return path == page || strings.HasPrefix(path, page+"/")
+	})
 }

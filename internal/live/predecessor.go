@@ -69,7 +69,7 @@ func (ps predecessors) check(of *Config, next *Loaded) error {
 // predecessors' sources, and last says what is wrong.
 func (rs *Ruleset) loadFirst(before predecessors) (first *Loaded, last *lastLoad, err error) {
 	if first, err = rs.loadAfter(before, rs.Sources); err == nil {
-		return first, &lastLoad{time: time.Now()}, nil
+		return first, goodLoad(time.Now()), nil
 	}
 	sources, found := before.lastGood(rs)
 	sources, copied := rs.withCopies(sources)
@@ -81,7 +81,7 @@ func (rs *Ruleset) loadFirst(before predecessors) (first *Loaded, last *lastLoad
 		return nil, nil, inConfiguration
 	}
 	if !found {
-		return first, &lastLoad{time: time.Now()}, nil
+		return first, goodLoad(time.Now()), nil
 	}
 	var loads []*lastLoad
 	for _, p := range before {

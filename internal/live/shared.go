@@ -113,13 +113,21 @@ type lastLoad struct {
 	// failingSince is when the first load failed since the last good one; zero if the last one was
 	// good.
 	failingSince time.Time
+	// loaded is when the last good load was, this one or one before it.
+	loaded time.Time
 }
+
+// goodLoad returns the result of a load whose rules serve.
+func goodLoad(now time.Time) *lastLoad { return &lastLoad{time: now, loaded: now} }
 
 // failedLoad returns the result of a load that failed after others.
 func failedLoad(err error, before ...*lastLoad) *lastLoad {
 	now := time.Now()
 	failed := &lastLoad{time: now, err: printable.Shorten(err), failingSince: now}
 	for _, last := range before {
+		if last.loaded.After(failed.loaded) {
+			failed.loaded = last.loaded
+		}
 		if last.err != nil && last.failingSince.Before(failed.failingSince) {
 			failed.failingSince = last.failingSince
 		}

@@ -88,6 +88,8 @@ type Status struct {
 	Digest   string         `json:"digest"`
 	Sources  []SourceStatus `json:"sources"`
 	LastLoad LoadStatus     `json:"last_load"`
+	// Loaded is when the rules that serve were loaded: LastLoad may have been rejected.
+	Loaded time.Time `json:"-"`
 	// BrokenRules is how many rules are answered with an error; Broken has the first 1000 of them.
 	BrokenRules int          `json:"broken_rules"`
 	Broken      []BrokenRule `json:"broken,omitempty"`
@@ -145,6 +147,7 @@ func (rs *Ruleset) Status() Status {
 		Digest:   serving.Digest,
 		Sources:  []SourceStatus{},
 		LastLoad: LoadStatus{Time: last.time, Result: "loaded"},
+		Loaded:   last.loaded,
 
 		BrokenRules: serving.broken.count, WindowStatus: rs.windowStatus(serving),
 	}

@@ -66,7 +66,6 @@ func (w *windows) translate(
 	}
 	changes = slices.Clone(changes)
 	inTable := map[schedule.Key]*resolver.Rule{}
-	var written []resolver.Rule
 	for i := range changes {
 		c := &changes[i]
 		if c.Rule != nil {
@@ -74,18 +73,31 @@ func (w *windows) translate(
 		}
 		key := w.key(c.Source, c.Key)
 		if isWindow(*c) {
-			written = append(written, *c.Rule)
-			inTable[key] = stored(*c.Rule)
+			inTable[key] = c.Rule
 			c.Rule = w.active(c.Rule)
 		} else if _, is := w.table.Rule(key); is || inTable[key] != nil {
 			inTable[key] = nil
 		}
 	}
-	if err := validate(written, options, nil); err != nil {
-		return nil, err
+	return changes, w.setWritten(inTable, options)
+}
+
+// setWritten makes changes of the table.
+func (w *windows) setWritten(
+	changes map[schedule.Key]*resolver.Rule, options resolver.Options,
+) error {
+	var written []resolver.Rule
+	for key, rule := range changes {
+		if rule != nil {
+			written = append(written, *rule)
+			changes[key] = stored(*rule)
+		}
 	}
-	w.table = w.table.With(inTable)
-	return changes, nil
+	if err := validate(written, options, nil); err != nil {
+		return err
+	}
+	w.table = w.table.With(changes)
+	return nil
 }
 
 // stored returns a rule for the table: what serves has no lines.
@@ -267,20 +279,18 @@ func (l *Loaded) NextEdge() (at time.Time, ok bool) {
 // rereading is a [resolver.Rereading] of rules as they are written.
 type rereading struct {
 	*resolver.Rereading
-	of     *Loaded
-	source int
-	seen   map[schedule.Key]bool           // rules with windows
-	set    map[schedule.Key]*resolver.Rule // those that differ, nil for one that is not there
-	plain  map[schedule.Key]resolver.Rule  // rules that have windows in the table
-	// isTwice: a key stands twice.
-	isTwice bool
+	of      *Loaded
+	source  int
+	seen    map[schedule.Key]bool           // rules with windows
+	set     map[schedule.Key]*resolver.Rule // those that differ, nil for one that is not there
+	isTwice bool                            // a key has windows twice
 }
 
 // reread begins to read sources of a ruleset again.
 func (l *Loaded) reread() *rereading {
 	return &rereading{
 		Rereading: l.Ruleset.Reread(), of: l, source: -1, seen: map[schedule.Key]bool{},
-		set: map[schedule.Key]*resolver.Rule{}, plain: map[schedule.Key]resolver.Rule{},
+		set: map[schedule.Key]*resolver.Rule{},
 	}
 }
 
@@ -302,85 +312,42 @@ func (r *rereading) end() {
 
 // Add adds the next rule of the source.
 func (r *rereading) Add(rule resolver.Rule) {
-	if rule.Windows == "" {
-		if r.of.table != nil {
-			if key := r.of.key(r.source, rule.Key); r.hasWritten(key) {
-				r.plain[key] = rule.Clone()
-			}
+	if rule.Windows != "" {
+		key := r.of.key(r.source, rule.Key)
+		r.isTwice = r.isTwice || r.seen[key]
+		r.seen[key] = true
+		old, is := r.of.table.Rule(key)
+		if !is || old.Key != rule.Key || old.Windows != rule.Windows ||
+			old.Position.Source != rule.Position.Source {
+			written := rule.Clone()
+			r.set[key] = &written
 		}
-		r.Rereading.Add(rule)
-		return
+		active := r.of.active(&rule)
+		if active == nil {
+			return
+		}
+		rule = *active
 	}
-	key := r.of.key(r.source, rule.Key)
-	r.isTwice = r.isTwice || r.seen[key]
-	r.seen[key] = true
-	old, is := r.of.table.Rule(key)
-	isSame := is && old.Key == rule.Key && old.Windows == rule.Windows &&
-		old.Position.Source == rule.Position.Source
-	if !isSame {
-		written := rule.Clone()
-		r.set[key] = &written
-	}
-	if active := r.of.active(&rule); active != nil {
-		r.Rereading.Add(*active)
-	}
+	r.Rereading.Add(rule)
 }
 
-func (r *rereading) hasWritten(key schedule.Key) bool {
-	_, is := r.of.table.Rule(key)
-	return is
-}
-
-// Changes returns how the sources differ, as rules are written. The error is that of
-// [resolver.Rereading.Changes].
-func (r *rereading) Changes() (changes []resolver.RuleChange, err error) {
+// Changes returns how the compiled rules differ; set has how those with windows do.
+func (r *rereading) Changes() ([]resolver.RuleChange, error) {
 	r.end()
-	compiled, err := r.Rereading.Changes()
-	if err != nil {
-		return nil, err
-	}
-	if len(r.set) > r.of.table.Len()/2+1000 {
+	switch {
+	case r.isTwice:
+		return nil, resolver.ErrDuplicateKey
+	case len(r.set) > r.of.table.Len()/2+1000:
 		return nil, resolver.ErrMostChanged
 	}
-	isRemoved := map[schedule.Key]bool{}
-	for _, c := range compiled {
-		key := r.of.key(c.Source, c.Key)
-		if !r.seen[key] {
-			delete(r.set, key) // it is without windows now, or not there
-			changes = append(changes, c)
-			continue
-		}
-		isRemoved[key] = c.Rule == nil
-		r.isTwice = r.isTwice || r.isOther(key, c.Rule)
-	}
-	for key, written := range r.set {
-		c := resolver.RuleChange{Source: key.Source, Key: key.Key, Rule: written}
-		if plain, is := r.plain[key]; is && written == nil {
-			c.Rule = &plain
-		}
-		_, stood := r.of.Ruleset.RuleOf(key.Source, key.Key)
-		r.isTwice = r.isTwice || written != nil && stood && !r.hasWritten(key) && !isRemoved[key] &&
-			r.of.active(written) == nil
-		changes = append(changes, c)
-	}
-	for key := range r.plain {
-		r.isTwice = r.isTwice || r.seen[key]
-	}
-	if r.isTwice {
-		return nil, resolver.ErrDuplicateKey
-	}
-	return changes, nil
+	return r.Rereading.Changes()
 }
 
-// isOther reports whether a rule of a key that has windows, too, is none of these.
-func (r *rereading) isOther(key schedule.Key, rule *resolver.Rule) bool {
-	written, ok := r.set[key]
-	if !ok {
-		now, _ := r.of.table.Rule(key)
-		written = &now
-	}
-	active := r.of.active(written)
-	return rule != nil && (active == nil || active.Value != rule.Value)
+// isPlainToo reports whether the key of a rule that is not active has a rule without windows in the
+// same source, too.
+func (w *windows) isPlainToo(ruleset *resolver.Ruleset, key schedule.Key, rule resolver.Rule) bool {
+	_, is := ruleset.RuleOf(key.Source, key.Key)
+	return is && w.active(&rule) == nil
 }
 
 // writing takes in rules as they are written, for a whole compilation.
@@ -421,10 +388,8 @@ func (w *writing) finish(ruleset *resolver.Ruleset, options resolver.Options, er
 		return err
 	}
 	for key, rule := range w.written {
-		if err == nil && w.active(&rule) == nil {
-			if _, is := ruleset.RuleOf(key.Source, key.Key); is {
-				w.failTwice(rule, "in the same source, without windows")
-			}
+		if err == nil && w.isPlainToo(ruleset, key, rule) {
+			w.failTwice(rule, "in the same source, without windows")
 		}
 		if options.NoLines {
 			w.written[key] = *stored(rule)

@@ -48,11 +48,11 @@ func (l *Lines) report(at resolver.Position, key, message string) {
 // comments are lost. The error comes from the reader or the writer.
 func Convert(w io.Writer, to rulefile.Format, in Input, from Format) (Conversion, error) {
 	c := converter{from: from, to: to, checker: resolver.NewRuleChecker()}
-	var inReading error
-	inWriting := Write(w, to, func(yield func(resolver.Rule) bool) {
-		inReading = c.read(in, func(rule resolver.Rule) { yield(rule) })
+	var readErr error
+	writeErr := Write(w, to, func(yield func(resolver.Rule) bool) {
+		readErr = c.read(in, func(rule resolver.Rule) { yield(rule) })
 	})
-	for _, err := range []error{inReading, inWriting} {
+	for _, err := range []error{readErr, writeErr} {
 		listed, is := errors.AsType[rulefile.Errors](err)
 		if err != nil && !is {
 			return c.done, err
@@ -62,7 +62,7 @@ func Convert(w io.Writer, to rulefile.Format, in Input, from Format) (Conversion
 		}
 	}
 	c.count()
-	if from.IsOfNetlify && to != rulefile.Redirects && c.done.Exact+c.done.Approximated.Count > 0 {
+	if from.IsNetlify && to != rulefile.Redirects && c.done.Exact+c.done.Approximated.Count > 0 {
 		c.done.Remarks = append(c.done.Remarks, queriesPass)
 	}
 	return c.done, nil
@@ -113,8 +113,8 @@ func (c *converter) read(in Input, write func(resolver.Rule)) error {
 		}
 	}
 	if chainsMayFail {
-		c.done.Remarks = append(c.done.Remarks, "the chains of what is written may be too long "+
-			"together; check it")
+		c.done.Remarks = append(c.done.Remarks, "the chains of the new file may be too long together; "+
+			"run check on it")
 	}
 	return err
 }
@@ -175,7 +175,7 @@ func checkVisible(rule resolver.Rule) error {
 	if text := rule.Key + rule.Value + rule.Windows; !utf8.ValidString(text) || printable.Text(text) == text {
 		return nil
 	}
-	return errors.New("the key or the destination holds a control character, or one that turns " +
+	return errors.New("the key or the destination holds a control character, or one that reverses " +
 		"the direction of text; remove it, or write it percent-encoded")
 }
 
@@ -186,21 +186,21 @@ func approximation(rule resolver.Rule, from Format, to rulefile.Format) string {
 	switch {
 	case to == Map:
 		return approximationInMap(rule)
-	case from.IsOfNetlify == (to == rulefile.Redirects):
+	case from.IsNetlify == (to == rulefile.Redirects):
 		return ""
-	case from.IsOfNetlify && isGone:
-		return "the page of the line is left out; requests are an error with status 410, which " +
-			"handle_errors answers"
-	case from.IsOfNetlify || isGone || rule.Value == resolver.PassValue:
+	case from.IsNetlify && isGone:
+		return "the line's page is left out; requests get an error with status 410, which " +
+			"handle_errors can answer"
+	case from.IsNetlify || isGone || rule.Value == resolver.PassValue:
 		return ""
 	}
 	var ways []string
 	if rule.Status == 0 {
-		ways = append(ways, "the status is written down as 302, which it is by default; one that is "+
-			"set for the whole site would not count any more")
+		ways = append(ways, "the status is written as 302, the default; a status set for the whole site "+
+			"no longer applies")
 	}
 	if HasQuery(rule.Value) && rule.Query != resolver.QueryIgnore {
-		ways = append(ways, "requests add nothing to the query there, as the destination has one")
+		ways = append(ways, "the query of requests is dropped there, because the destination has one")
 	}
 	return strings.Join(ways, "; ")
 }
@@ -211,7 +211,7 @@ type packedPosition uint64
 
 func (c *converter) packPosition(at resolver.Position) packedPosition {
 	p := packedPosition(at.Line) << 32
-	if c.from.HasSeveral {
+	if c.from.SeveralPerLine {
 		p |= packedPosition(at.Column)
 	}
 	return p

@@ -34,10 +34,10 @@ func (t *Table) HasHost(host string) bool {
 	return err == nil && slices.Contains(t.Reading.Hosts, name)
 }
 
-// OtherHost is the error for an entry whose host is not the site's.
-func OtherHost(host string) error {
+// OtherHostError is the error for an entry whose host is not the site's.
+func OtherHostError(host string) error {
 	return errors.New("a rule has no host; if " + printable.Quote(host) + " is this site's, name it " +
-		"with --line-host, else write the entry into the file of that host's site")
+		"with --line-host; otherwise move the entry to the file of that host's site")
 }
 
 // WithoutHost returns the path of a URL of the site. It returns any other text unchanged.
@@ -47,7 +47,7 @@ func (t *Table) WithoutHost(text string) (string, error) {
 	case !isURL:
 		return text, nil
 	case !t.HasHost(host):
-		return "", OtherHost(host)
+		return "", OtherHostError(host)
 	}
 	return path, nil
 }
@@ -57,8 +57,8 @@ func CheckDestination(to string) error {
 	if IsURL(to) || strings.HasPrefix(to, "/") {
 		return nil
 	}
-	return errors.New(printable.Quote(to) + " is no destination; it begins with \"/\", \"http://\" " +
-		"or \"https://\"")
+	return errors.New(printable.Quote(to) + " is not a destination; write one that begins with " +
+		"\"/\", \"http://\" or \"https://\"")
 }
 
 // CheckPath refuses an entry's path that no rule can have.
@@ -70,11 +70,11 @@ func CheckPath(path string) error {
 	case end < 0:
 		return nil
 	case path[end] == '#':
-		return errors.New("clients send no \"#\" and what is behind it; write %23 for the character, " +
+		return errors.New("clients never send \"#\" or what follows it; write %23 for the character, " +
 			"or remove it")
 	}
-	return errors.New("a rule has no \"?\" in its path, as it is found by the path alone; use " +
-		"Caddy's redir with a query matcher")
+	return errors.New("a rule matches the path alone, which has no \"?\"; use Caddy's redir with a " +
+		"query matcher")
 }
 
 // HasQuery reports whether a destination has a query.
@@ -86,12 +86,12 @@ func HasQuery(destination string) bool {
 // StatusCodes lists the statuses of rules, for messages.
 const StatusCodes = "301, 302, 303, 307 or 308"
 
-// NoStatus is the error for an entry whose status no rule can have.
-func NoStatus(code int) error {
+// StatusError is the error for an entry whose status no rule can have.
+func StatusError(code int) error {
 	instead := "write " + StatusCodes
 	switch {
 	case code == 410:
-		instead = "write a rule to gone"
+		instead = "write gone as the destination"
 	case code >= 400:
 		instead = "use Caddy's error"
 	case code >= 200 && code < 300:

@@ -19,7 +19,7 @@ func (t *Table) DecodeJSON(text string) (values Node, err error) {
 	begin := t.Position(1, 1)
 	d, end := json.NewDecoder(strings.NewReader(text)), 0
 	for err == nil {
-		if err = d.Decode(new(unread)); err == nil {
+		if err = d.Decode(new(skippedValue)); err == nil {
 			end = int(d.InputOffset())
 		}
 	}
@@ -40,18 +40,18 @@ func (t *Table) DecodeJSON(text string) (values Node, err error) {
 	return values, ErrorAt(mistake.at, message)
 }
 
-// unread is a value whose text is skipped.
-type unread struct{}
+// skippedValue is a value whose text is skipped.
+type skippedValue struct{}
 
-func (*unread) UnmarshalJSON([]byte) error { return nil }
+func (*skippedValue) UnmarshalJSON([]byte) error { return nil }
 
 // explainJSON describes a syntax error.
 func explainJSON(err error) string {
 	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
 		return "this is not JSON: it ends too early"
 	}
-	return fmt.Sprintf("this is not JSON: %s; it has no comments, texts stand in double quotation "+
-		"marks, and there is a comma between two values", err)
+	return fmt.Sprintf("this is not JSON: %s; JSON has no comments, strings are in double quotes, "+
+		"and commas separate values", err)
 }
 
 // jsonText is the remainder of a well-formed text, and its position.

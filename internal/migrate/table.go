@@ -39,10 +39,10 @@ type Format struct {
 	HasHosts, SaysStatus, SaysExact bool
 	// HasLines reports whether the format has lines that are not JSON.
 	HasLines bool
-	// HasSeveral reports whether entries on the same line count separately.
-	HasSeveral bool
-	// IsOfNetlify reports whether entries mean the same as lines of _redirects.
-	IsOfNetlify bool
+	// SeveralPerLine reports whether entries on the same line count separately.
+	SeveralPerLine bool
+	// IsNetlify reports whether entries mean the same as lines of _redirects.
+	IsNetlify bool
 }
 
 // Input is the file to read.

@@ -40,7 +40,7 @@ func (l *LineReader) Next() (string, error) {
 	switch err := l.scanner.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
 		l.number++
-		return "", ErrorAt(l.At(1), "the line is longer than a mebibyte, and holds no rule")
+		return "", ErrorAt(l.At(1), "the line is longer than 1 MiB, and no rule is so long; remove it")
 	case err != nil:
 		return "", err
 	case !isRead:
@@ -85,7 +85,7 @@ func (t *Table) ReadText(r io.Reader) (string, error) {
 		return "", err
 	case n > longestText:
 		return "", ErrorAt(t.Position(1, 1),
-			"the file has more than 64 MiB; write it as several, and convert each")
+			"the file is larger than 64 MiB; split it, and convert each part")
 	}
 	return strings.TrimPrefix(text.String(), "\uFEFF"), nil
 }
@@ -130,9 +130,9 @@ func (n *Names) Add(name string) {
 	}
 }
 
-// RemarkPassed adds a remark on the skipped names, if there are any.
-func (t *Table) RemarkPassed(what string, names Names) {
+// RemarkSkipped adds a remark on the skipped names, if there are any.
+func (t *Table) RemarkSkipped(what string, names Names) {
 	if len(names) > 0 {
-		t.Remark("%s passed over: %s", what, QuoteAll(names))
+		t.Remark("%s ignored: %s", what, QuoteAll(names))
 	}
 }

@@ -15,7 +15,7 @@ func (endless) Read(p []byte) (int, error) { return copy(p, strings.Repeat("x", 
 
 func TestAFileThatIsDecodedAsAWholeHasALimit(t *testing.T) {
 	_, err := links.ReadText(endless{})
-	if err == nil || !strings.HasPrefix(err.Error(), "links:1:1: the file has more than 64 MiB") {
+	if err == nil || !strings.HasPrefix(err.Error(), "links:1:1: the file is larger than 64 MiB") {
 		t.Errorf("got %v", err)
 	}
 	text, err := links.ReadText(io.LimitReader(endless{}, 64<<20))

@@ -16,9 +16,9 @@ import (
 // DecodeTOML returns the root table of a text. The library reports no positions. DecodeTOML finds
 // the tables of an array by their [[redirects]] headers; other positions are zero.
 func (t *Table) DecodeTOML(text string) (root Node, err error) {
-	if line := dearTOML(text); line > 0 {
+	if line := costlyLine(text); line > 0 {
 		return root, ErrorAt(t.Position(line, 1), "a key has more than 64 parts here, or more than a "+
-			"thousand brackets are open; remove what is no redirect")
+			"thousand brackets are open; remove everything but the redirects")
 	}
 	var file map[string]any
 	if _, err := toml.Decode(text, &file); err != nil {
@@ -46,8 +46,8 @@ func (t *Table) DecodeTOML(text string) (root Node, err error) {
 // longKey is a key of more than 64 parts.
 var longKey = regexp.MustCompile(`(?:(?:[\w-]+|"[^"]*"|'[^']*')[ \t]*\.[ \t]*){64}`)
 
-// dearTOML returns the first line that would cost the library too much time or memory, or 0.
-func dearTOML(text string) (number int) {
+// costlyLine returns the first line that would cost the library too much time or memory, or 0.
+func costlyLine(text string) (number int) {
 	const mostDots, mostOpen = 63, 1000
 	open := 0
 	for line := range strings.Lines(text) {

@@ -85,7 +85,7 @@ func (s *Splitter) next(line string, from int) (w Word, end int, err error) {
 	}
 	w.Text = text.String()
 	if quote != 0 && !s.EndsQuotes {
-		return w, at, errors.New("a quotation mark is not closed; write it at the word's end, too")
+		return w, at, errors.New("a quotation mark is not closed; add one at the end of the word")
 	}
 	return w, at, nil
 }

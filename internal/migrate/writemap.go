@@ -86,14 +86,14 @@ func checkInMap(rule resolver.Rule) error {
 	case resolver.IsTemplate(rule.Key):
 		return errors.New("a map has no templates; write a rule for each path")
 	case rule.Value == resolver.GoneValue || rule.Value == resolver.PassValue:
-		return errors.New("a map has destinations alone, and this rule none; answer its path in the " +
-			"configuration of what looks up the map")
+		return errors.New("a map has only destinations, and this rule has none; answer its path in the " +
+			"configuration of the server")
 	case strings.ContainsAny(rule.Key+rule.Value, Space+"\n"):
-		return errors.New("a map has no spaces in paths and destinations; write %20")
+		return errors.New("paths and destinations in a map have no spaces; write %20")
 	case strings.HasSuffix(rule.Value, ";"), strings.HasSuffix(rule.Value, "{"):
 		return errors.New(
-			"a destination of a map does not end in \";\" or \"{\", which lines of nginx's " +
-				"do; write it percent-encoded")
+			"a destination in a map cannot end in \";\" or \"{\", which end lines of nginx; write it " +
+				"percent-encoded")
 	case CheckDestination(rule.Value) != nil:
 		return CheckDestination(rule.Value)
 	}
@@ -110,7 +110,7 @@ func checkPathInMap(key string) (err error) {
 		To: redirects.Literal("https://map.example")})
 	t.Rules(func(rule resolver.Rule) { again = rule.Key })
 	if err == nil && again != key {
-		err = errors.New("a map would have it as " + again + "; write the key so")
+		err = errors.New("a map would match " + again + "; write the key like that")
 	}
 	return err
 }
@@ -127,18 +127,17 @@ func approximationInMap(rule resolver.Rule) string {
 		is  bool
 		how string
 	}{
-		{rule.Status != 0, "a map has no status, so that " + strconv.Itoa(rule.Status) + " is for the " +
-			"configuration of what looks it up"},
-		{beyondASCII.MatchString(rule.Key), "nginx and Apache look up decoded paths and HAProxy " +
-			"those of the request, so that a key with \"%\" or beyond ASCII is found by one of them at " +
-			"most"},
-		{strings.ContainsAny(rule.Key+rule.Value, "\"';{}$\\"), "nginx takes quotation marks, braces, " +
-			"\";\", \"$\" and \"\\\" for something else; write them percent-encoded for nginx"},
-		{!rule.Exact, "a map has the path alone, and nothing below it"},
-		{!isIgnored && (HasQuery(rule.Value) || !isDefault), "a map has no query modes, and requests " +
-			"add nothing to a query"},
-		{isIgnored && !HasQuery(rule.Value), "a map has no query modes, so that ignore is for the " +
-			"configuration of what looks it up"},
+		{rule.Status != 0, "a map has no status; set " + strconv.Itoa(rule.Status) +
+			" in the configuration of the server"},
+		{beyondASCII.MatchString(rule.Key), "nginx and Apache look up decoded paths and HAProxy those " +
+			"of the request, so at most one of them finds a key with \"%\" or beyond ASCII"},
+		{strings.ContainsAny(rule.Key+rule.Value, "\"';{}$\\"), "quotation marks, braces, \";\", \"$\" " +
+			"and \"\\\" have another meaning in nginx; write them percent-encoded for nginx"},
+		{!rule.Exact, "a map matches the path alone, and nothing below it"},
+		{!isIgnored && (HasQuery(rule.Value) || !isDefault), "a map has no query modes, and drops the " +
+			"query of requests if the destination has one"},
+		{isIgnored && !HasQuery(rule.Value), "a map has no query modes; drop the query in the " +
+			"configuration of the server"},
 		{rule.Unlisted, "a map has no unlisted rules"},
 		{rule.Note != "", "a map has no notes"},
 	} {

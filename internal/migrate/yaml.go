@@ -25,7 +25,7 @@ func (t *Table) DecodeYAML(text string) (documents Node, err error) {
 		}
 	}
 	if err != io.EOF {
-		return documents, t.noYAML(err, text)
+		return documents, t.yamlError(err, text)
 	}
 	return t.yamlNode(&yaml.Node{Kind: yaml.SequenceNode, Content: all}), nil
 }
@@ -71,11 +71,11 @@ func (t *Table) yamlNode(y *yaml.Node) Node {
 // for aliases and for invalid characters.
 var yamlMistake = regexp.MustCompile(`^yaml: (?:line (\d+): |(?:unknown anchor '([^']*)))?`)
 
-// noYAML returns the error for a text that is not valid YAML.
-func (t *Table) noYAML(err error, text string) error {
+// yamlError returns the error for a text that is not valid YAML.
+func (t *Table) yamlError(err error, text string) error {
 	line, what := 1, strings.TrimPrefix(err.Error(), "yaml: ")
 	where := yamlMistake.FindStringSubmatch(err.Error())
-	switch at := notInYAML(text); {
+	switch at := invalidInYAML(text); {
 	case where != nil && where[1] != "":
 		line, _ = strconv.Atoi(where[1])
 		what = strings.TrimPrefix(err.Error(), where[0])
@@ -85,13 +85,13 @@ func (t *Table) noYAML(err error, text string) error {
 	case at >= 0:
 		line = strings.Count(text[:at], "\n") + 1
 	}
-	return ErrorAt(t.Position(max(line, 1), 1), "this is not valid YAML: "+what+"; an entry is a "+
-		"path, \": \" and its destination, and either may stand in quotation marks")
+	return ErrorAt(t.Position(max(line, 1), 1), "this is not valid YAML: "+what+"; write each entry "+
+		"as a path, \": \" and a destination, in quotation marks if needed")
 }
 
-// notInYAML returns the index of the first character that YAML does not allow, or -1. Invalid UTF-8
-// is one of these.
-func notInYAML(text string) int {
+// invalidInYAML returns the index of the first character that YAML does not allow, or -1. Invalid
+// UTF-8 is one of these.
+func invalidInYAML(text string) int {
 	for i, c := range text {
 		if c == utf8.RuneError && !strings.HasPrefix(text[i:], "\uFFFD") || c == 0xFFFE || c == 0xFFFF ||
 			unicode.IsControl(c) && !strings.ContainsRune("\t\n\r\u0085", c) {

@@ -388,3 +388,23 @@ func TestReservedCharactersAreThoseOfPathsThatEscapesDifferFrom(t *testing.T) {
 		}
 	}
 }
+
+func TestTextsThatAreMistakenForEachOtherAreAlike(t *testing.T) {
+	for _, tt := range []struct {
+		a, b  string
+		alike bool
+	}{
+		{"docs", "doc", true}, {"docs", "dosc", true}, {"Docs", "docs", true},
+		{"on-call", "oncall", true}, {"on_call", "on-call", true}, {"wiki/plan", "wiki/plam", true},
+		{"%64ocs", "docs", true}, {"On-Call", "onkall", true},
+		{"docs", "dots-and-lines", false}, {"roadmap-2026", "roadmap-2027", false},
+		{"hr/handbook", "it/handbook", false}, {"gh", "go", false}, {"a1", "a2", false},
+	} {
+		if got := Alike(tt.a, tt.b); got != tt.alike {
+			t.Errorf("%s and %s: %t", tt.a, tt.b, got)
+		}
+		if got := Alike(tt.b, tt.a); got != tt.alike {
+			t.Errorf("%s and %s: %t", tt.b, tt.a, got)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package near
 import (
 	"math/bits"
 	"math/rand/v2"
+	"strings"
 )
 
 // Slips finds the paths that are one letter away from a text. If two texts differ in one letter, or
@@ -141,3 +142,11 @@ func isWord(s string) bool {
 }
 
 func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
+
+// Alike reports whether people mistake two texts for each other: they differ in one letter, as
+// [Slips] has it, in case, or in hyphens and underscores.
+func Alike(a, b string) bool {
+	bare := strings.NewReplacer("-", "", "_", "")
+	a, b = bare.Replace(string(AppendForm(nil, a))), bare.Replace(string(AppendForm(nil, b)))
+	return a == b || oneLetterAway(a, b)
+}

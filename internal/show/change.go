@@ -8,8 +8,9 @@ import (
 
 // ChangeLine says in words what changes for requests: for a key, or for all paths below it.
 type ChangeLine struct {
-	Requests      string // a key, perhaps with [resolver.Below] and a query
-	Before, After string // what clients get
+	Requests string `json:"requests"` // a key, perhaps with [resolver.Below] and a query
+	Before   string `json:"before"`   // what clients get
+	After    string `json:"after"`
 }
 
 // LinesOf returns the changes for a key: for the key itself, and for what is below it if that

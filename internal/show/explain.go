@@ -33,6 +33,9 @@ func WriteExplanation(w io.Writer, outcome Outcome) error {
 		}
 	}
 	writeEnd(&t, e)
+	if outcome.DeadEnd != "" {
+		fmt.Fprintf(&t, "  %s\n", outcome.DeadEnd)
+	}
 	var meant []string
 	for _, s := range outcome.Suggestions {
 		meant = append(meant, s.Key+InBrackets(s.Position))

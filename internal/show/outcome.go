@@ -21,6 +21,7 @@ type Outcome struct {
 	Note        string                `json:"note,omitempty"` // why none reaches the handler
 	Explanation *resolver.Explanation `json:"explanation,omitempty"`
 	Suggestions []Suggestion          `json:"suggestions,omitempty"` // where no key matches
+	DeadEnd     string                `json:"dead_end,omitempty"`    // says that no link answers there
 }
 
 // Question is a URL to resolve.

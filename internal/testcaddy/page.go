@@ -72,7 +72,8 @@ func FieldsOf(page string) url.Values {
 		for _, a := range attribute.FindAllStringSubmatch(input[1], -1) {
 			attributes[a[1]] = html.UnescapeString(a[2])
 		}
-		if attributes["type"] != "checkbox" || strings.Contains(input[1], " checked") {
+		isChoice := attributes["type"] == "checkbox" || attributes["type"] == "radio"
+		if !isChoice || strings.Contains(input[1], " checked") {
 			fields.Set(attributes["name"], attributes["value"])
 		}
 	}

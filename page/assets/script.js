@@ -56,37 +56,42 @@ function showCopyButtons(root) {
 	}
 }
 
-// Search as one types, on the pages that show nothing but what was found.
-const search = document.querySelector("form[data-live]");
-let waiting, asked;
-
-async function find() {
-	const query = search.q.value.trim();
-	const url = new URL(query ? `?q=${encodeURIComponent(query)}` : "./", search.action);
-	asked?.abort();
-	asked = new AbortController();
-	try {
-		const answer = await fetch(url, { headers: { Accept: "text/html" }, signal: asked.signal });
-		const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-		document.querySelector("main").replaceWith(page.querySelector("main"));
-		document.title = page.title;
-		history.replaceState(null, "", url);
-		showAll();
-		const found = document.querySelectorAll("main .links li").length;
-		told.textContent = query && (found === 1 ? "1 link" : `${found} links`);
-	} catch (err) {
-		if (err.name !== "AbortError") search.submit();
-	}
+// Forms that are answered as one types: a part of the answer takes the place of this page's.
+function live(form, delay, part, makeRequest, tell) {
+	let waiting, asked;
+	const stop = () => { clearTimeout(waiting); asked?.abort(); };
+	const ask = async () => {
+		const { signal } = asked = new AbortController(), { url, ...request } = makeRequest();
+		try {
+			const answer = await fetch(url, { headers: { Accept: "text/html" }, signal, ...request });
+			const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+			document.querySelector(part).replaceWith(page.querySelector(part));
+			told.textContent = tell(document.querySelector(part), url, page.title);
+		} catch (err) {
+			if (err.name !== "AbortError" && form === search) form.submit(); // others would save
+		}
+	};
+	form?.addEventListener("submit", stop);
+	form?.addEventListener("input", () => { stop(); waiting = setTimeout(ask, delay); });
 }
 
-search?.addEventListener("input", () => {
-	clearTimeout(waiting);
-	waiting = setTimeout(find, 150);
+const search = document.querySelector("form[data-live]"); // where nothing but the found is shown
+live(search, 150, "main", () => {
+	const query = search.q.value.trim();
+	return { url: new URL(query ? `?q=${encodeURIComponent(query)}` : "./", search.action) };
+}, (main, url, title) => {
+	document.title = title;
+	history.replaceState(null, "", url);
+	showAll();
+	const found = main.querySelectorAll(".links li").length;
+	return search.q.value.trim() && (found === 1 ? "1 link" : `${found} links`);
 });
-search?.addEventListener("submit", () => {
-	clearTimeout(waiting);
-	asked?.abort();
-});
+
+const edited = document.querySelector("#facts")?.closest("form");
+live(edited, 400, "#facts", () => ({
+	url: edited.getAttribute("action"), method: "POST",
+	body: new URLSearchParams([...new FormData(edited), ["action", "check"]]),
+}), (facts) => facts.querySelector("dd").textContent);
 
 function showAll() {
 	showTimes(document.querySelector("main"));

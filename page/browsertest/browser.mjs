@@ -57,7 +57,7 @@ async function onPage(steps, options = {}) {
 		dialog.dismiss();
 	});
 	context.on("request", (r) => {
-		if (!/^(http:\/\/\w+\.test[:/]|data:)/.test(r.url())) wrong.push(`request: ${r.url()}`);
+		if (!/^(https?:\/\/\w+\.test[:/]|data:)/.test(r.url())) wrong.push(`request: ${r.url()}`);
 	});
 	try {
 		await steps(await context.newPage(), context);
@@ -164,7 +164,8 @@ for (const javaScriptEnabled of [true, false]) {
 		check(name + how, () => onPage(steps, { javaScriptEnabled }));
 
 	await doing("find", async (page) => {
-		await page.goto(start);
+		await page.goto(at("go", "/"));
+		assert.equal(page.url(), start, "the root leads to the page");
 		await searchHasFocus(page);
 		await inspected(page, "home");
 		await page.keyboard.type("handb");
@@ -198,6 +199,41 @@ for (const javaScriptEnabled of [true, false]) {
 		await page.waitForURL(`**/key/made${suffix}?done=made`);
 		assert.match(await main(page), /The link now exists[^]*as it was made/);
 		await leadsTo(`/made${suffix}/x`, "https://made.example/a/x?b=c");
+	});
+
+	await doing("check and confirm", async (page) => {
+		await page.goto(at("go", "/.links/new"));
+		await page.locator("summary").click();
+		await inspected(page, "choices");
+		await label(page, "Key").fill(`handbok${suffix}`);
+		await label(page, "Leads to").fill("/gh/issues");
+		await label(page, "Note").fill("as it was typed");
+		if (!javaScriptEnabled) await press(page, "Check");
+		await page.locator("#facts").getByText(`/handbok${suffix}, free`).waitFor();
+		assert.match(await page.locator("#facts").innerText(), /Also lead there[^]*\/gh\/issues/);
+		assert.equal(await label(page, "Note").inputValue(), "as it was typed");
+		await label(page, "Key").fill(`handbok`);
+		if (!javaScriptEnabled) await press(page, "Check");
+		await page.locator("#facts").getByText("nearly taken").waitFor();
+		await inspected(page, "checked");
+		await press(page, "Save");
+		assert.equal(await heading(page), "Is this what you mean?");
+		await leadsTo("/handbok");
+		await inspected(page, "confirm");
+		await press(page, "Back to the form");
+		assert.equal(await heading(page), "New link");
+		assert.equal(await label(page, "Note").inputValue(), "as it was typed");
+		await press(page, "Save");
+		await label(page, "Key").fill(`confirmed${suffix}`);
+		await press(page, "Save anyway");
+		await page.waitForURL(`**/key/confirmed${suffix}?done=made`);
+		assert.match(await main(page), /as it was typed/);
+	});
+
+	await doing("make with a random key", async (page) => {
+		await page.goto(at("go", "/.links/new?to=https://made.example/"));
+		await press(page, "Save");
+		await page.waitForURL(/key\/[b-df-hj-np-tv-xz]{5}\?done=made$/);
 	});
 
 	await doing("edit with effects on others", async (page) => {
@@ -240,7 +276,62 @@ for (const javaScriptEnabled of [true, false]) {
 		await label(page, "Leads to").fill("https://mine.example");
 		await press(page, "Save");
 		assert.equal(await heading(page), "The key is taken");
+		await inspected(page, "taken");
 		assert.equal((await ask("go", "/status")).headers.location, "https://status.example.com/");
+		await label(page, "Key").fill(`statues-of-berlin${suffix}`);
+		await press(page, "Save with another key");
+		await page.waitForURL(`**/key/statues-of-berlin${suffix}?done=made`);
+		await leadsTo(`/statues-of-berlin${suffix}`, "https://mine.example/");
+	});
+
+	await doing("rename", async (page) => {
+		const [old, fresh] = javaScriptEnabled ? ["wiki", "knowledge"] : ["knowledge", "lore"];
+		await page.goto(at("go", `/.links/key/${old}`));
+		await follow(page, "Rename");
+		assert.match(await main(page), /Other links that lead to[^]*roadmap/);
+		await inspected(page, "rename");
+		await label(page, "New key").fill("status");
+		await press(page, "Rename");
+		assert.match(await page.getByRole("alert").innerText(), /key status already/);
+		assert.equal(await label(page, "New key").inputValue(), "status", "what was typed is there");
+		await inspected(page, "rename-refused");
+		await label(page, "New key").fill(fresh);
+		await page.getByRole("radio", { name: /^is gone/ }).check();
+		await press(page, "Rename");
+		assert.match(await main(page), /This also changes \d other links[^]*roadmap/);
+		await inspected(page, "rename-effects");
+		await page.getByRole("radio", { name: /^leads to/ }).check();
+		await press(page, "Rename anyway");
+		await page.waitForURL(`**/key/${fresh}?done=renamed`);
+		await leadsTo("/wiki", "https://wiki.example.com/");
+	});
+
+	await doing("try a value of a template", async (page) => {
+		await page.goto(at("go", "/.links/key/issue/%7Bn%7D"));
+		assert.match(await main(page), /issues\/n/, "there is an example");
+		await label(page, "Short URL or path").fill("issue/42");
+		await press(page, "Try");
+		await page.waitForURL("**/key/?key=*try=*");
+		assert.match(await main(page), /n is 42[^]*issues\/42/);
+		await inspected(page, "template");
+	});
+
+	await doing("a long destination unfolds", async (page) => {
+		await page.goto(at("go", "/.links/key/survey"));
+		const end = page.getByText("answer79=yes", { exact: false });
+		assert.equal(await end.first().isVisible(), false, "it is folded");
+		await page.getByText("The whole destination").click();
+		assert.equal(await end.first().isVisible(), true, "it is unfolded");
+		await page.getByText("80 parameters").click();
+		assert.equal(await page.getByRole("cell", { name: /the destination of survey/ }).count(), 80);
+		await inspected(page, "long");
+	});
+
+	await doing("a link that cannot be edited", async (page) => {
+		await page.goto(at("million", "/links/key/k0000001"));
+		assert.match(await main(page), /Where to change it[^]*million.csv:3:1/);
+		assert.equal(await page.getByRole("link", { name: /Edit|Rename|Delete/ }).count(), 0);
+		await inspected(page, "elsewhere");
 	});
 
 	await doing("delete", async (page) => {
@@ -274,10 +365,45 @@ for (const javaScriptEnabled of [true, false]) {
 		assert.equal(rules.gh, "https://github.com/caddy-shortlink");
 	});
 
+	await doing("set up a browser", async (page) => {
+		await page.goto(start);
+		await page.getByText("Set up your browser").click();
+		assert.match(await main(page), new RegExp(`address bar[^]*${at("go", "/%s")}[^]*Drag`));
+		await inspected(page, "setup");
+		const bookmark = await page.getByRole("link", { name: "New link to this page" })
+			.getAttribute("href");
+		await page.goto(at("million", "/links/?q=k1#x"));
+		const title = await page.title();
+		if (!javaScriptEnabled) return;
+		const script = decodeURIComponent(bookmark.slice("javascript:".length));
+		await Promise.all([page.waitForURL("**/.links/new?**"), page.evaluate(script)]);
+		assert.equal(await label(page, "Leads to").inputValue(), at("million", "/links/?q=k1#x"));
+		assert.equal(await label(page, "Note").inputValue(), title);
+	});
+
+	await doing("the first link", async (page) => {
+		await page.goto(at("empty", "/"));
+		await inspected(page, "empty");
+		await follow(page, "Make the first link");
+		assert.equal(await heading(page), "New link");
+	});
+
+	await doing("what serves", async (page) => {
+		await page.goto(start);
+		await follow(page, "What serves");
+		assert.match(await main(page), /Last load[^]*edits go here[^]*Digest/);
+		await inspected(page, "serving");
+	});
+
 	await doing("a missing link", async (page) => {
 		await page.goto(at("go", `/hanbook${suffix && "/"}`));
-		assert.match(await page.locator("body").innerText(), /handbook/);
+		assert.match(await main(page), /handbook/);
 		await inspected(page, "miss");
+		await press(page, "Search");
+		await page.waitForURL("**/.links/?q=hanbook*");
+		await page.goBack();
+		await follow(page, "Make this link");
+		assert.equal(await label(page, "Key").inputValue(), "hanbook");
 		await page.goto(at("go", "/.links/key/hanbook"));
 		await inspected(page, "missing");
 		await page.goto(at("go", "/handbook+"));
@@ -349,11 +475,11 @@ await check("finds as one types", () => onPage(async (page) => {
 	assert.equal(await page.locator(".links .key").first().innerText(), "roadmap");
 	assert.equal(await page.evaluate("document.activeElement.id"), "q", "one can type on");
 	await label(page, "Search links").fill("");
-	await page.getByText("Most used").waitFor();
+	await page.getByText("Set up your browser").waitFor();
 }));
 
 await check("times are the reader's, with UTC beside", () => onPage(async (page) => {
-	await page.goto(start);
+	await page.goto(at("go", "/.links/serving"));
 	const time = page.locator("main time:not(.ago)[datetime*=T]").first();
 	const hour = new Date(await time.getAttribute("datetime")).toLocaleTimeString("en-GB",
 		{ timeZone: "Asia/Tokyo", hour: "2-digit", minute: "2-digit" });
@@ -361,7 +487,7 @@ await check("times are the reader's, with UTC beside", () => onPage(async (page)
 }, { timezoneId: "Asia/Tokyo" }));
 
 await check("the keyboard alone reaches all, and sees where it is", () => onPage(async (page) => {
-	for (const path of ["/.links/", "/.links/key/gh", "/.links/new"]) {
+	for (const path of ["/.links/", "/.links/key/gh", "/.links/new", "/.links/serving", "/hanbook"]) {
 		await page.goto(at("go", path));
 		const all = await page.evaluate(() => {
 			document.activeElement.blur();
@@ -395,6 +521,14 @@ await check("forced colors and reduced motion", () => onPage(async (page) => {
 		assert.notEqual(border, "0px", `${name} has an edge`);
 	}
 }, { forcedColors: "active", reducedMotion: "reduce" }));
+
+// Chromium checks form-action for redirects, too.
+await check("a search leads to a sign-in at another origin", () => onPage(async (page) => {
+	await page.goto(at("portal", "/nothing"));
+	const seen = page.waitForRequest("https://signin.test/");
+	await press(page, "Search");
+	await seen;
+}));
 
 await check("the address bar can search", () => onPage(async (page) => {
 	await page.goto(start);

@@ -178,6 +178,7 @@ func writeRules(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, "storage/shortlink/links.json"), string(links))
+	write(t, filepath.Join(dir, "storage/shortlink/none.json"), "{}")
 	hostile := map[string]any{}
 	for key, note := range map[string]string{
 		"<script>alert(1)</script>":    "</p><script>alert(2)</script>",

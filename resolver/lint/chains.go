@@ -18,13 +18,14 @@ type chainWarnings struct {
 	// that no key answers.
 	waiting    map[string]*keysBelow
 	unanswered unansweredPaths
+	dead       map[int]*deadEnd // by the number of the rule
 }
 
 // addChains adds warnings about where the internal redirects with these numbers lead.
 func (s *survey) addChains(list *List, numbers []int) {
 	c := chainWarnings{
 		survey: s, list: list, made: map[int][]sourcedWarning{}, reported: map[string]bool{},
-		waiting: map[string]*keysBelow{}, unanswered: newUnansweredPaths(),
+		waiting: map[string]*keysBelow{}, unanswered: newUnansweredPaths(), dead: map[int]*deadEnd{},
 	}
 	for place, number := range numbers {
 		c.look(place, s.internalRule(number))
@@ -34,6 +35,7 @@ func (s *survey) addChains(list *List, numbers []int) {
 		list.groups[ofChains] = append(list.groups[ofChains], c.made[place]...)
 	}
 	c.addMisspelt()
+	c.addDeadEnds(numbers)
 }
 
 // warn adds a warning about a rule. Which other key its clients meet comes first.

@@ -13,18 +13,20 @@ import (
 func (l *List) Derive(
 	before, next *resolver.Ruleset, changes []resolver.RuleChange, read map[int][]Warning,
 ) (derived *List, fresh []Warning) {
-	derived = &List{options: l.options, groups: l.groups, read: slices.Clone(l.read)}
+	derived = &List{
+		options: l.options, pages: l.pages, groups: l.groups, read: slices.Clone(l.read),
+	}
 	for source, warnings := range read {
 		derived.haveRead(source)
 		derived.read[source] = warnings
 	}
 	if !next.SharesNumbers(before) { // it had to be compiled
-		derived.groups = New(l.options).groups
-		derived.addAll(next)
+		derived = derived.anew(next)
 		return derived, derived.Since(l)
 	}
 	d := derivation{
-		before: before, next: next, made: &List{options: l.options, read: derived.read},
+		before: before, next: next,
+		made: &List{options: l.options, pages: l.pages, read: derived.read},
 		gone: map[string]bool{}, replaced: map[string]bool{},
 	}
 	d.lint(changes)
@@ -33,6 +35,14 @@ func (l *List) Derive(
 		d.made.read = nil
 	}
 	return derived, d.made.Since(l)
+}
+
+// anew returns the list of a ruleset, with the same pages and warnings of readers.
+func (l *List) anew(rs *resolver.Ruleset) *List {
+	list := New(l.options).WithPages(l.pages)
+	list.read = l.read
+	list.addAll(rs)
+	return list
 }
 
 // derivation looks at the rules that have changed.

@@ -102,7 +102,11 @@ func checkDerivations(t *testing.T, seed uint64, derivations int) (told int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := Ruleset(served)
+	var pages Pages
+	if r.IntN(2) == 0 {
+		pages = pagesAt{"/page"}
+	}
+	list := withPages(served, pages)
 	for i := range derivations {
 		changes := r.changes(&store)
 		derived, _, err := served.With(changes)
@@ -145,7 +149,8 @@ type derivedList struct {
 // rules that have changed alone, and for others as before.
 func (d *derivedList) compare() {
 	d.t.Helper()
-	compiled, all := Ruleset(d.compiled), func(Warning) bool { return true }
+	compiled := withPages(d.compiled, d.before.pages)
+	all := func(Warning) bool { return true }
 	for _, group := range []group{ofOptions, ofRules, ofTies} {
 		d.same(d.list.texts(group, all), compiled.texts(group, all))
 	}

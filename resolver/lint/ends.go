@@ -9,12 +9,17 @@ import (
 // rules together.
 func (c *chainWarnings) lookAtPath(place int, this *internalRule) {
 	path := c.endPath(this)
+	isAnswered := false
 	if this.isMatched {
-		next, _, ok := c.Match(path)
-		if ok && !resolver.IsTemplate(next.Rule.Key) && !isOutcome(next.Rule.Value) {
+		var next resolver.Step
+		next, _, isAnswered = c.Match(path)
+		if isAnswered && !resolver.IsTemplate(next.Rule.Key) && !isOutcome(next.Rule.Value) {
 			c.warn(place, this, about(this.rule, WarnMeetsKey, meetsKeyMessage(path, next.Rule.Key)))
 			return
 		}
+	}
+	if !isAnswered {
+		c.noteDeadEnd(this.number, path)
 	}
 	key := c.keyOfPath(path)
 	if !this.isMatched {

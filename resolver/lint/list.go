@@ -13,6 +13,7 @@ import (
 // After that it does not change.
 type List struct {
 	options resolver.Options
+	pages   Pages // nil if more than these may answer paths of the site
 	groups  [groups][]sourcedWarning
 	// read are those of the readers of sources, by source.
 	read [][]Warning

@@ -70,6 +70,10 @@ func (c *chainWarnings) addMisspelt() {
 		}
 		meant, _ := c.Numbered(p.number)
 		for _, number := range p.rules {
+			if end := c.dead[number]; end != nil {
+				end.meant = meant.Key
+				continue
+			}
 			this := c.sourced(number)
 			message := misspeltMessage(this.rule.Value, meant.Key)
 			c.list.add(ofChains, this.source, about(this.rule, WarnMisspelt, message))

@@ -18,6 +18,8 @@ func Rule(rule resolver.Rule, options resolver.Options) []Warning {
 // parsed.
 func lintRule(rule resolver.Rule, mode resolver.QueryMode) []Warning {
 	l := ruleLint{Rule: rule, mode: mode}
+	l.lintInvisible("key", l.Key)
+	l.lintInvisible("destination", l.Value)
 	l.lintHabits()
 	l.lintKey()
 	if !isOutcome(rule.Value) {

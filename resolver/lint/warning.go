@@ -49,6 +49,8 @@ const (
 	WarnHostName Kind = "bad host name"
 	// WarnMisspelt: a path of the site that no key answers is one letter away from a key.
 	WarnMisspelt Kind = "misspelt destination"
+	// WarnDeadEnd: nothing answers a path of the site that a rule leads to.
+	WarnDeadEnd Kind = "dead-end"
 	// WarnUnusedVariable: a template's destination does not use a variable of the key. One whose name
 	// begins with "_" does not count, nor one called splat at the key's end: as a "*" of _redirects,
 	// it often stands for what is dropped on purpose.
@@ -65,6 +67,8 @@ const (
 	WarnBarePercent Kind = "bare %"
 	// WarnSpace: a destination has a space, which is written percent-encoded.
 	WarnSpace Kind = "space in a destination"
+	// WarnInvisible: a key or a destination has a character that nobody sees.
+	WarnInvisible Kind = "invisible character"
 	// WarnThroughExact: what is below a key that is not exact is appended to the destination of an
 	// exact one.
 	WarnThroughExact Kind = "through an exact key"

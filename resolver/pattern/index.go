@@ -5,18 +5,17 @@ import (
 	"strconv"
 )
 
-// Index finds keys that match a path of a given key and stand in a [Relation] to it, without
-// comparing that with all of them. Make it with [NewIndex].
+// Index finds keys that match a path of a given key and are in a [Relation] to it, without
+// comparing all of them. Make it with [NewIndex].
 //
-// It sorts keys by form, which is all that they have in common but for their texts: how long those
-// around their expressions are, and whether longer paths match. The forms of two keys decide which
-// one precedes the other, and which parts of the texts are equal if a path matches both:
+// It sorts keys by form: the lengths of the texts around their expressions, and whether longer
+// paths match. The forms of two keys decide which one precedes the other. They also decide which
+// parts of the texts are equal if a path matches both:
 //
 //	blog-{x}/a      begins with "bl", and the second segment is "a"
 //	bl{x}/{y}       begins with "bl", and the second segment is anything
 //
-// These parts of a key are looked up in a table for each form, of which there are few, however many
-// keys there are.
+// Each form has a table of these parts. There are few forms, however many keys there are.
 type Index struct {
 	relation Relation
 	seed     maphash.Seed
@@ -26,15 +25,15 @@ type Index struct {
 	keys, work int
 }
 
-// Relation is what keys are looked up for.
+// Relation is how found keys relate to the given one.
 type Relation int
 
 const (
-	// Preceded keys are those that the one looked up precedes, or that nothing tells apart from it.
-	// One of the two has variables.
+	// Preceded keys come after the given one, or nothing decides their order. One of the two has
+	// variables.
 	Preceded Relation = iota
-	// Tied keys match the whole of a path that the one looked up matches, too, and nothing tells
-	// which of them precedes the other.
+	// Tied keys match the whole of a path that the given one matches, too, and nothing decides their
+	// order.
 	Tied
 )
 
@@ -99,9 +98,9 @@ func (x *Index) Add(p *Pattern, number int) {
 	own.keys = append(own.keys, numbered{p, number})
 }
 
-// Each calls do with the numbers of the keys in the relation to the given one, and with a path that
-// matches both, until do reports false. The same key is not among them. A key may be missed if it
-// has segments behind an expression that spans several.
+// Each calls do with the number of each key in the relation to the given one, and with a path that
+// matches both. It stops when do returns false. The given key itself is left out. A key may be
+// missed if it has segments behind an expression that spans several.
 func (x *Index) Each(p *Pattern, do func(number int, path string) bool) {
 	x.keys++
 	for _, related := range x.formOf(p).related {

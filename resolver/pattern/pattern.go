@@ -26,8 +26,8 @@ type Pattern struct {
 type Segment struct {
 	// Prefix and Suffix are that text; a literal segment is all prefix.
 	Prefix, Suffix string
-	// Slot is the number of the expression's variable among those of the key, from 0 on, and -1 for
-	// none.
+	// Slot numbers the expression's variable within the key, from 0 on. It is -1 without an
+	// expression.
 	Slot int
 }
 
@@ -37,8 +37,8 @@ func (s *Segment) IsLiteral() bool { return s.Slot < 0 }
 // LiteralLength is how much of the segment is settled.
 func (s *Segment) LiteralLength() int { return len(s.Prefix) + len(s.Suffix) }
 
-// Parse takes a canonical key apart, as CanonicalKey of package resolver returns it, of a rule that
-// is exact or not. The names of variables mean nothing.
+// Parse splits a canonical key, as CanonicalKey of package resolver returns it. exact says whether
+// its rule is exact. The names of variables mean nothing.
 func Parse(key string, exact bool) *Pattern {
 	p := &Pattern{key: key, span: -1, exact: exact}
 	p.segments = make([]Segment, 0, strings.Count(key, "/")+1)
@@ -80,8 +80,8 @@ func (p *Pattern) OwnSegments() int {
 
 // Compare puts the key first that answers for the paths that match both. That is the longer one,
 // the one that leaves less of a path, the one without variables, or the one of more literal text.
-// It takes what spans segments for the end of a key; what is behind it may let a path decide
-// otherwise.
+// An expression that spans segments counts as the end of its key; segments behind it can make a
+// path decide otherwise.
 func (p *Pattern) Compare(other *Pattern) int {
 	return cmp.Or(
 		cmp.Compare(other.OwnSegments(), p.OwnSegments()),

@@ -24,8 +24,8 @@ type alias struct {
 	isPattern bool
 }
 
-// takeAlias handles a directive of mod_alias.
-func (h *reader) takeAlias(d *directive) {
+// convertAlias handles a directive of mod_alias.
+func (h *reader) convertAlias(d *directive) {
 	words, err := configWords.Split(d.line, d.end)
 	if err != nil {
 		h.Wrong(d.at, "%s", err)
@@ -70,7 +70,8 @@ func (a *alias) parse(name string, words []migrate.Word) error {
 	switch isGone := a.Answer == redirects.Gone; {
 	case a.Refused != nil:
 	case isGone && len(words) == 2:
-		return errors.New("what is gone has no destination; remove " + printable.Quote(words[1].Text))
+		return errors.New("a redirect with gone has no destination; remove " +
+			printable.Quote(words[1].Text))
 	case isGone:
 	case len(words) == 1:
 		return errors.New("the directive has no destination; write a URL, or a path that begins " +
@@ -89,8 +90,8 @@ func statusOf(word string) (status int, err error) {
 		return status, nil
 	}
 	if status, err = strconv.Atoi(word); err != nil {
-		err = errors.New(printable.Quote(word) + " is no status; write permanent, temp, seeother, gone " +
-			"or a number")
+		err = errors.New(printable.Quote(word) + " is not a status; write permanent, temp, seeother, " +
+			"gone or a number")
 	}
 	return status, err
 }
@@ -102,7 +103,7 @@ func answerOf(code int) (answer redirects.Answer, status int, err error) {
 	case code == 410:
 		return redirects.Gone, 0, nil
 	case code != 0 && !resolver.ValidStatus(code):
-		return redirects.Leads, 0, migrate.NoStatus(code)
+		return redirects.Leads, 0, migrate.StatusError(code)
 	}
 	return redirects.Leads, code, nil
 }
@@ -135,7 +136,7 @@ func (h *reader) addRedirect(a *alias) {
 	inDestination, alone := migrate.CheckDestination(to), ""
 	switch {
 	case !strings.HasPrefix(from, "/"):
-		h.Wrong(a.At, "%s is no path; it begins with \"/\"", printable.Quote(from))
+		h.Wrong(a.At, "%s is not a path; write one that begins with \"/\"", printable.Quote(from))
 		return
 	case inDestination != nil && !isGone:
 		h.Wrong(a.At, "%s", inDestination)
@@ -145,21 +146,21 @@ func (h *reader) addRedirect(a *alias) {
 		return
 	case isGone:
 	case strings.ContainsAny(to, "?#"):
-		alone = "what is below the path is appended behind the destination's query or fragment there"
+		alone = "there, the rest of a path is appended to the destination's query or fragment"
 	case isDirectory && toDirectory:
 		a.To = redirects.WithRest(to)
 	case from == "/":
-		a.Refused = errors.New("the rest of the path follows the destination without a \"/\" there; " +
+		a.Refused = errors.New("there, the rest of a path follows the destination without a \"/\"; " +
 			"write " + to + "/")
 	case isDirectory:
-		alone = "what is below the path follows the destination without a \"/\" there"
+		alone = "there, the rest of a path follows the destination without a \"/\""
 	default:
 		a.To, a.Itself = redirects.WithRest(strings.TrimSuffix(to, "/")+"/"), redirects.Literal(to)
 		h.said.addsSlash = h.said.addsSlash || toDirectory
 	}
 	if alone != "" {
 		a.Path, a.To = a.path(), redirects.Literal(to)
-		h.Approximate(a.At, alone+"; here the rule is for the path alone")
+		h.Approximate(a.At, alone+"; here the rule matches the path alone")
 	}
 	h.Add(a.Line)
 }

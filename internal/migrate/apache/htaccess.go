@@ -46,12 +46,12 @@ func Read(t *migrate.Table, r io.Reader) error {
 	h := reader{Table: t, lines: t.NewLineReader(r)}
 	h.rewrite.base = "/"
 	end := h.readAll()
-	h.takeRules()
+	h.convertRules()
 	for i := range h.aliases {
 		if h.IsGivenUp(h.aliases[i].at) {
 			break
 		}
-		h.takeAlias(&h.aliases[i])
+		h.convertAlias(&h.aliases[i])
 	}
 	for _, b := range h.blocks {
 		if h.IsGivenUp(b.at) {
@@ -126,13 +126,13 @@ func (h *reader) readDirective(d *directive) {
 	isRewriting := strings.HasPrefix(d.name, "rewrite")
 	switch {
 	case d.name[0] == '<':
-		h.takeBlock(d)
+		h.readBlock(d)
 		return
 	case !isAlias && !isRewriting:
-		h.said.passOver(d)
+		h.said.countSkipped(d)
 		return
 	}
-	switch why := h.errBlock(); {
+	switch why := h.blockError(); {
 	case why != nil && (isAlias || isRule):
 		h.Refuse(d.at, nil, why)
 	case why != nil:
@@ -142,12 +142,12 @@ func (h *reader) readDirective(d *directive) {
 		d.conditions, h.rewrite.conditions = h.rewrite.conditions, nil
 		h.rewrite.rules = append(h.rewrite.rules, *d)
 	default:
-		h.takeRewriting(d)
+		h.readRewriteDirective(d)
 	}
 }
 
-// takeBlock handles the beginning or the end of a block.
-func (h *reader) takeBlock(d *directive) {
+// readBlock handles the beginning or the end of a block.
+func (h *reader) readBlock(d *directive) {
 	kind, isEnd := strings.CutPrefix(strings.TrimSuffix(d.written, ">"), "</")
 	last := len(h.blocks) - 1
 	switch {
@@ -163,17 +163,17 @@ func (h *reader) takeBlock(d *directive) {
 	}
 }
 
-// errBlock returns an error inside a conditional block. An <IfModule> without "!" is accepted.
-func (h *reader) errBlock() error {
+// blockError returns an error inside a conditional block. An <IfModule> without "!" is accepted.
+func (h *reader) blockError() error {
 	for _, b := range h.blocks {
 		switch kind := strings.ToLower(b.kind); {
 		case kind == "ifmodule" && !strings.Contains(b.opening, "!"):
 		case kind == "virtualhost":
-			return errors.New("a rule has no host, and this stands in the block " + b.opening + ">; " +
-				"write what is in it into a file of its own, and use the rules in that site's block")
+			return errors.New("rules have no host, and this is in the block " + b.opening + ">; move its " +
+				"lines to a file of their own, and use the rules in that site's block")
 		default:
-			return errors.New("this stands in the block " + b.opening + ">, which tells in what case " +
-				"it holds; write what is in it into a file of its own, or use Caddy's redir with a matcher")
+			return errors.New("this is in the block " + b.opening + ">, which applies only in some cases; " +
+				"move its lines to a file of their own, or use Caddy's redir with a matcher")
 		}
 	}
 	return nil

@@ -29,8 +29,8 @@ type remarks struct {
 // mostNamed is the maximum number of lines, or of skipped directives, in a message.
 const mostNamed = 5
 
-// passOver counts a directive that redirects nothing.
-func (s *remarks) passOver(d *directive) {
+// countSkipped counts a directive that redirects nothing.
+func (s *remarks) countSkipped(d *directive) {
 	if !s.protects(d.written) {
 		s.otherCount++
 		s.others.Add(d.written)
@@ -56,29 +56,29 @@ func (h *reader) remarkAll() {
 		holds bool
 		says  string
 	}{
-		{h.rewrite.base != "/", "the file is taken for that of " + h.rewrite.base + ", as RewriteBase " +
-			"tells, and the patterns of RewriteRule for what is below it"},
-		{s.addsSlash, "a destination with a slash in front of what is below a path gets a second one " +
-			"there, and here none"},
+		{h.rewrite.base != "/", "the file is read as that of " + h.rewrite.base + ", as RewriteBase " +
+			"says, and patterns of RewriteRule as relative to it"},
+		{s.addsSlash, "where a destination ends in a slash before the rest of a path, Apache writes " +
+			"two slashes, and rules one"},
 		{s.otherCount > 0, "what redirects nothing is left out: " +
 			printable.Count(s.otherCount, "directive") + " (" + firstOf(s.others) + ")"},
-		{s.protecting != nil, "what protects the site is left out, and shortlink protects nothing: " +
-			strings.Join(s.protecting, ", ") + "; guard it with Caddy's basic_auth or forward_auth, or a " +
-			"remote_ip matcher"},
-		{s.letsFilesPass, "files that exist win against RewriteRules there; here the rules do, unless " +
-			"shortlink has a matcher \"not file\""},
-		{s.hasQSA, "Apache adds the parameters of a request to those of a destination with QSA, and in " +
-			"rules a parameter of the request takes the place of one with its name"},
+		{s.protecting != nil, "shortlink protects nothing, so these directives are left out: " +
+			strings.Join(s.protecting, ", ") + "; protect the site with Caddy's basic_auth or " +
+			"forward_auth, or a remote_ip matcher"},
+		{s.letsFilesPass, "there, files that exist take precedence over RewriteRules; here the rules " +
+			"do, unless shortlink has a matcher \"not file\""},
+		{s.hasQSA, "with QSA, Apache keeps the parameters of destination and request; in rules, a " +
+			"request's parameter replaces the destination's of the same name"},
 		{s.isBehind && len(s.deciding) == 1, linesAt(s.deciding) + " rewrites or depends on others; " +
-			"what stands behind it may not be reached: read it"},
-		{s.isBehind && len(s.deciding) > 1, linesAt(s.deciding) + " rewrite or depend on others; " +
-			"what stands behind them may not be reached: read them"},
-		{s.hasRewrite && hasAlias, "Apache asks the lines of mod_rewrite first, and so do the rules: " +
-			"a RewriteRule wins against Redirect and RedirectMatch, wherever they stand"},
-		{s.passing != nil && hasAlias, "requests that pass at " + linesAt(s.passing) + " are left to " +
-			"Redirect and RedirectMatch there, and not here; write these as RewriteRules in front"},
-		{s.hasFront, "what leads all requests to one program makes no rule; use Caddy's php_fastcgi or " +
-			"try_files behind shortlink"},
+			"lines after it may never be reached: check them"},
+		{s.isBehind && len(s.deciding) > 1, linesAt(s.deciding) + " rewrite or depend on others; lines " +
+			"after them may never be reached: check them"},
+		{s.hasRewrite && hasAlias, "Apache applies RewriteRules first, and so do the rules: they take " +
+			"precedence over Redirect and RedirectMatch, wherever they are"},
+		{s.passing != nil && hasAlias, "requests that pass at " + linesAt(s.passing) + " can still " +
+			"match a Redirect or RedirectMatch there, but not here; write these as RewriteRules before it"},
+		{s.hasFront, "a line that leads all requests to one program makes no rule; use Caddy's " +
+			"php_fastcgi or try_files behind shortlink"},
 	} {
 		if remark.holds {
 			h.Remark("%s", remark.says)

@@ -29,8 +29,8 @@ type rewriting struct {
 	whyTied error
 }
 
-// takeRewriting handles a line of mod_rewrite other than a rule.
-func (h *reader) takeRewriting(d *directive) {
+// readRewriteDirective handles a line of mod_rewrite other than a rule.
+func (h *reader) readRewriteDirective(d *directive) {
 	words, _ := rewriteWords.Split(d.line, d.end)
 	first := ""
 	if len(words) > 0 {
@@ -43,7 +43,7 @@ func (h *reader) takeRewriting(d *directive) {
 	case d.name == "rewritecond" && len(words) >= 2:
 		state.conditions = append(state.conditions, newCondition(d.at, words))
 	case d.name == "rewritecond":
-		h.Wrong(d.at, "a RewriteCond has what is looked at and a pattern; write: RewriteCond "+
+		h.Wrong(d.at, "a RewriteCond has a test string and a pattern; write, for example: RewriteCond "+
 			"%%{REQUEST_FILENAME} !-f")
 	case d.name == "rewritebase" && strings.HasPrefix(first, "/"):
 		state.base = redirects.Encoded(strings.TrimSuffix(first, "/") + "/")
@@ -51,7 +51,7 @@ func (h *reader) takeRewriting(d *directive) {
 	case d.name == "rewritebase":
 		h.Wrong(d.at, "a RewriteBase begins with \"/\", and is not %s", printable.Quote(first))
 	default: // RewriteOptions, RewriteMap, RewriteLock, RewriteLog
-		h.said.passOver(d)
+		h.said.countSkipped(d)
 	}
 }
 
@@ -61,18 +61,18 @@ var rewriteWords = migrate.Splitter{EndsQuotes: true, Unescape: func(c, _ byte) 
 	return `\` + string(c), strings.IndexByte(migrate.Space, c) >= 0
 }}
 
-// takeRules handles all RewriteRules.
-func (h *reader) takeRules() {
+// convertRules handles all RewriteRules.
+func (h *reader) convertRules() {
 	for i := range h.rewrite.rules {
 		if h.IsGivenUp(h.rewrite.rules[i].at) {
 			return
 		}
-		h.takeRule(&h.rewrite.rules[i])
+		h.convertRule(&h.rewrite.rules[i])
 	}
 }
 
-// takeRule handles a RewriteRule with its conditions.
-func (h *reader) takeRule(d *directive) {
+// convertRule handles a RewriteRule with its conditions.
+func (h *reader) convertRule(d *directive) {
 	rule, err := parseRule(d)
 	tied := h.rewrite.tie(&rule)
 	switch {
@@ -80,14 +80,14 @@ func (h *reader) takeRule(d *directive) {
 		h.Wrong(rule.at, "%s", err)
 		return
 	case h.rewrite.isOff:
-		h.Drop(rule.at, "no request reaches this line: RewriteEngine is off for the whole file, of "+
-			"which the last one counts; remove it")
+		h.Drop(rule.at, "no request reaches this line: the last RewriteEngine of the file is off; "+
+			"remove the line")
 		return
 	}
-	rule.settle(h)
+	rule.applyDefaults(h)
 	switch {
 	case rule.passes() && !rule.decides:
-		h.said.passOver(d)
+		h.said.countSkipped(d)
 		return
 	case rule.isFront():
 		h.said.hasFront = true
@@ -101,11 +101,11 @@ func (h *reader) takeRule(d *directive) {
 	}
 	e, inPattern := rule.expression(h.rewrite.base)
 	ways, inConditions := judge(d.conditions, h.Reading.Hosts)
-	leadsHost := h.leadsHost(&rule, e, d.conditions, inConditions)
-	why := cmp.Or(inConditions, tied, rule.noEquivalent(), inPattern)
+	hostError := h.hostError(&rule, e, d.conditions, inConditions)
+	why := cmp.Or(inConditions, tied, rule.refusal(), inPattern)
 	switch {
-	case leadsHost != nil:
-		h.Refuse(rule.at, nil, leadsHost)
+	case hostError != nil:
+		h.Refuse(rule.at, nil, hostError)
 	case why != nil:
 		h.refuseRule(&rule, e, why)
 	case wantsQuery(e):
@@ -161,11 +161,11 @@ func (h *reader) addRule(rule *rewriteRule, e *pathexpr.Expression, ways []strin
 	}
 	if rule.answer == redirects.Leads && !rule.isLast {
 		ways = append(ways,
-			"the line has no L: there, RewriteRules behind it see the path that it leads to")
+			"the line has no L: there, later RewriteRules match the path that it leads to")
 	}
 	if isRelative && !h.rewrite.hasBase {
-		ways = append(ways, "a destination without a \"/\" in front is a path of the file "+
-			"system there, as there is no RewriteBase, and of the site here")
+		ways = append(ways, "without a RewriteBase, Apache reads a destination without a leading \"/\" "+
+			"as a file; here it is a path of the site")
 	}
 	for _, how := range ways {
 		h.Approximate(rule.at, how)
@@ -178,9 +178,9 @@ func (h *reader) addRule(rule *rewriteRule, e *pathexpr.Expression, ways []strin
 	}
 }
 
-// leadsHost returns an error for a rule that leads one host to another. On a site with both hosts,
+// hostError returns an error for a rule that leads one host to another. On a site with both hosts,
 // the second would redirect to itself.
-func (h *reader) leadsHost(
+func (h *reader) hostError(
 	rule *rewriteRule, e *pathexpr.Expression, conditions []condition, inConditions error,
 ) error {
 	if e == nil || !migrate.IsURL(rule.to) {
@@ -196,8 +196,8 @@ func (h *reader) leadsHost(
 		strings.Contains(host, "%") {
 		return nil
 	}
-	return fmt.Errorf("this leads paths of one host to the same ones of another, and a rule has no "+
-		"host; write a site block for the host, with: redir %s{uri} %d", front,
+	return fmt.Errorf("this leads one host to the same paths of another, and rules have no host; "+
+		"write a site block for the host, with: redir %s{uri} %d", front,
 		cmp.Or(rule.status, h.Status))
 }
 
@@ -228,7 +228,7 @@ func judge(conditions []condition, hosts []string) (ways []string, err error) {
 		c := &conditions[i]
 		switch {
 		case c.isOr && !c.isOfHost():
-			return nil, c.refuse("one of several conditions is enough there")
+			return nil, c.refuse("Apache needs only one of several conditions to hold")
 		case c.isOfFile() && c.isNegated:
 			isOfFiles = true
 		case c.isOfHost():
@@ -242,8 +242,8 @@ func judge(conditions []condition, hosts []string) (ways []string, err error) {
 		}
 	}
 	if isOfFiles {
-		ways = append(ways, "files that exist win there; here the rule does, unless shortlink has a "+
-			"matcher \"not file\"")
+		ways = append(ways, "there, files that exist take precedence; here the rule does, unless "+
+			"shortlink has a matcher \"not file\"")
 	}
 	return ways, nil
 }
@@ -270,7 +270,7 @@ func hasHost(conditions []condition) bool {
 }
 
 func (c *condition) refuse(why string) error {
-	return fmt.Errorf("the line has a condition at line %d, on %s, and a rule looks at the path "+
+	return fmt.Errorf("the line has a condition at line %d, on %s, and a rule matches the path "+
 		"alone: %s", c.at.Line, printable.Quote(c.test), why)
 }
 
@@ -293,8 +293,8 @@ func (c *condition) remedy() string {
 
 // judgeHost judges a condition on the host by the hosts of the site.
 func (c *condition) judgeHost(hosts []string) (ways []string, err error) {
-	const remedy = "if it is this site's, name the host with --line-host; else use the rules in the " +
-		"block of that host's site"
+	const remedy = "if the host is this site's, name it with --line-host; otherwise use the rules " +
+		"in the block of that host's site"
 	pattern := c.pattern
 	if exact, is := strings.CutPrefix(pattern, "="); is {
 		pattern = "^" + regexp.QuoteMeta(exact) + "$"
@@ -315,5 +315,5 @@ func (c *condition) judgeHost(hosts []string) (ways []string, err error) {
 	case len(hosts):
 		return nil, nil
 	}
-	return []string{"the line is for some of the site's hosts there, and here for all"}, nil
+	return []string{"there, the line is for some of the site's hosts; here it is for all"}, nil
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-const aliasRemark = "Apache asks the lines of mod_rewrite first|"
+const aliasRemark = "Apache applies RewriteRules first|"
 
 func TestRewriteRulesBehindThoseThatDecideAreToldOfInOneRemark(t *testing.T) {
 	const ua = "RewriteCond %{HTTP_USER_AGENT} x\n"
 	const front = "RewriteRule ^(.*)$ /index.php [L]\n"
-	const remark = "|what leads all requests to one program"
-	const first = "line 1 rewrites or depends on others; what stands behind it may not be reached: " +
-		"read it"
+	const remark = "|a line that leads all requests to"
+	const first = "line 1 rewrites or depends on others; lines after it may never be reached: check " +
+		"them"
 	const second, ends = "line 2 rewrites or depends on others", "RewriteRule ^a$ /b [R,L]"
 	const made = "a /b 302 exact"
 	migratetest.Check(t, apache.Read, rulefile.Reading{}, []migratetest.Text{
@@ -27,13 +27,13 @@ func TestRewriteRulesBehindThoseThatDecideAreToldOfInOneRemark(t *testing.T) {
 		{"RewriteRule ^a/ /x [L]\nRewriteRule ^a/b$ /b [R,L]", "a/b /b 302 exact",
 			first + "|this is a rewrite"},
 		{ua + "RewriteRule ^[a-z]+$ - [L]\n" + ends, made, second + "|header matcher"},
-		{"RewriteRule ^x$ - [F]\n" + ends, made, first + "|a rule does not forbid"},
+		{"RewriteRule ^x$ - [F]\n" + ends, made, first + "|a rule cannot forbid a path"},
 		{"RewriteRule ^c$ /d [R,L]\n" + front + ends, "c /d 302 exact|" + made, second + remark},
 		{"RewriteRule . /index.php [L]\n" + ends, made, first + remark},
 		{"RewriteCond %{REQUEST_FILENAME} !-f\n" + front + ends, made, second + remark},
 		{"RewriteCond %{HTTP_HOST} ^blog\\.\n" + front + ends, made, second + remark},
 		{front + ua + "RewriteRule ^x$ - [L]\n" + ends, made, "lines 1 and 3 rewrite or depend on " +
-			"others; what stands behind them may not be reached: read them" + remark + "|header matcher"},
+			"others; lines after them may never be reached: check them" + remark + "|header matcher"},
 		{strings.Repeat(front, 11) + ends, made, "lines 1, 2, 3, 4, 5 and others rewrite" +
 			remark},
 		{front + "Redirect /a /b", "a /b 302", remark[1:]},
@@ -45,7 +45,7 @@ func TestFilesThatWinInFrontOfRewriteRulesAreToldOf(t *testing.T) {
 	migratetest.Check(t, apache.Read, rulefile.Reading{}, []migratetest.Text{
 		{"RewriteCond %{REQUEST_FILENAME} -f [OR]\nRewriteCond %{REQUEST_FILENAME} -d\n" +
 			"RewriteRule ^ - [L]\nRewriteRule ^a$ /b [R,L]", "a /b 302 exact",
-			"files that exist win against RewriteRules there"},
+			"there, files that exist take precedence over RewriteRules"},
 	})
 }
 
@@ -53,21 +53,21 @@ func TestRulesThatAreChainedOrSkippedAreRefused(t *testing.T) {
 	const first = "line 1 rewrites or depends on others|"
 	migratetest.Check(t, apache.Read, rulefile.Reading{}, []migratetest.Text{
 		{"RewriteRule ^x /y [C]\nRewriteRule ^a$ /b [R,L]\nRewriteRule ^c$ /d [R,L]", "c /d 302 exact",
-			first + "a rule decides nothing of those behind it ([C]); use|" +
-				"file:2:13: the line at file:1:13 is chained with this one"},
+			first + "a rule does not affect later ones ([C]); use|file:2:13: the line at file:1:13 is " +
+				"chained with this one"},
 		{"RewriteRule ^x - [S=2]\nRewriteRule ^a$ /b [R,L]\nRewriteRule ^e$ /f [R,L]\n" +
 			"RewriteRule ^c$ /d [R,L]", "c /d 302 exact", first +
-			"a rule decides nothing of those behind it ([S=2])|file:2:13: the line at file:1:13 is " +
-			"chained with this one ([C]), or skips it ([S])|file:3:13: the line at file:1:13 is chained"},
+			"a rule does not affect later ones ([S=2])|file:2:13: the line at file:1:13 is chained with " +
+			"this one ([C]), or skips it ([S])|file:3:13: the line at file:1:13 is chained"},
 	})
 }
 
 func TestTheLastRewriteEngineAndBaseHoldForAllOfAFile(t *testing.T) {
 	migratetest.Check(t, apache.Read, rulefile.Reading{}, []migratetest.Text{
-		{"RewriteEngine on\nRewriteRule ^a$ /b [R,L]\nRewriteEngine off", "", "RewriteEngine is off"},
+		{"RewriteEngine on\nRewriteRule ^a$ /b [R,L]\nRewriteEngine off", "", "the last RewriteEngine"},
 		{"RewriteEngine off\nRewriteRule ^a$ /b [R,L]\nRewriteEngine on", "a /b 302 exact", ""},
 		{"RewriteBase /x\nRewriteRule ^a$ b [R,L]\nRewriteBase /y", "y/a /y/b 302 exact",
-			"taken for that of /y/"},
+			"read as that of /y/"},
 		{"RewriteRule ^a$ /b [R,L]\n<Directory /x>\nRewriteEngine off\n</Directory>",
 			"a /b 302 exact", ""},
 		{"<IfModule x>\nRewriteCond %{HTTP_COOKIE} x\n</IfModule>\nRewriteRule ^a$ /b [R,L]", "",
@@ -76,8 +76,9 @@ func TestTheLastRewriteEngineAndBaseHoldForAllOfAFile(t *testing.T) {
 }
 
 func TestWhatRewriteRulesLetPassIsStillRedirectedByApache(t *testing.T) {
-	const says = aliasRemark + "requests that pass at line 1 are left to Redirect and RedirectMatch " +
-		"there, and not here; write these as RewriteRules in front|does not redirect its requests"
+	const says = aliasRemark + "requests that pass at line 1 can still match a Redirect or " +
+		"RedirectMatch there, but not here; write these as RewriteRules before it|does not redirect " +
+		"its requests"
 	migratetest.Check(t, apache.Read, rulefile.Reading{}, []migratetest.Text{
 		{"RewriteRule ^admin/ - [L]\nRedirect /admin/x /y", "admin pass", says +
 			"|write it as a RewriteRule in front of that, as RewriteRules come first"},
@@ -100,8 +101,8 @@ func TestWhatProtectsIsToldOf(t *testing.T) {
 	migratetest.Check(t, apache.Read, rulefile.Reading{}, []migratetest.Text{
 		{"A x\nB x\nC x\nD x\nE x\nF x\n" +
 			"AuthType Basic\nRequire valid-user\n<Limit GET>\nDeny from all\n" +
-			"</Limit>", "", "6 directives|what protects the site is left out, and shortlink protects " +
-			"nothing: AuthType, Require, Limit, Deny; guard it with Caddy's basic_auth or forward_auth"},
+			"</Limit>", "", "6 directives|shortlink protects nothing, so these directives are left out: " +
+			"AuthType, Require, Limit, Deny; protect the site with Caddy's basic_auth or forward_auth"},
 	})
 }
 
@@ -131,7 +132,7 @@ func TestARefusedLineNamesTheOneThatGetsItsRequests(t *testing.T) {
 		{"RewriteRule !^x /y [R,L]" + all, "{+splat} https://e.example/{+splat} 302",
 			"the line at file:2:10" + gets + root},
 		{"RewriteBase /x/\nRewriteRule ^b\\d+ /y [R,L]\nRedirect 301 /b /c\nRedirect 301 /x /z",
-			"b /c 301|x /z 301", "taken for that of /x/|the line at file:4:14" + gets},
+			"b /c 301|x /z 301", "read as that of /x/|the line at file:4:14" + gets},
 	})
 }
 
@@ -167,9 +168,8 @@ func TestALineThatTurnsASlashAloneMakesNoRule(t *testing.T) {
 func TestALineThatLeadsAHostToAnotherIsNoRule(t *testing.T) {
 	const www = "RewriteCond %{HTTP_HOST} ^example\\.com$ [NC]\n" +
 		"RewriteRule ^(.*)$ https://www.example.com/$1 [L,R=301]\nRewriteRule ^a$ /b [R,L]"
-	const says = "this leads paths of one host to the same ones of another, and a rule has no host; " +
-		"write a site block for the host, with: redir https://www.example.com{uri} 301; the line is " +
-		"left out"
+	const says = "this leads one host to the same paths of another, and rules have no host; write a " +
+		"site block for the host, with: redir https://www.example.com{uri} 301; the line is left out"
 	for _, hosts := range [][]string{nil, {"example.com"}, {"example.com", "www.example.com"}} {
 		migratetest.Check(t, apache.Read, rulefile.Reading{Hosts: hosts}, []migratetest.Text{
 			{www, "a /b 302 exact", says},
@@ -177,7 +177,7 @@ func TestALineThatLeadsAHostToAnotherIsNoRule(t *testing.T) {
 				"https://www.example.com%{REQUEST_URI} [L,R=301]", "", says},
 			{"RewriteCond %{HTTP_HOST} ^example\\.com$\nRewriteBase /x/\n" +
 				"RewriteRule ^a/(.*)$ https://www.example.com/x/a/$1? [L,R]", "",
-				"taken for that of /x/|redir https://www.example.com{uri} 302"},
+				"read as that of /x/|redir https://www.example.com{uri} 302"},
 			{"RewriteCond %{HTTP_HOST} !^www\\.\n" +
 				"RewriteRule ^(.*)$ https://www.%{HTTP_HOST}/$1 [L,R=301]", "", "the line is left out"},
 		})
@@ -209,7 +209,7 @@ func TestManyLinesThatLetPassAreReadSoon(t *testing.T) {
 func TestARedirectKeepsTheQueryThatALineBehindItAdds(t *testing.T) {
 	migratetest.Check(t, apache.Read, rulefile.Reading{}, []migratetest.Text{
 		{"RewriteRule ^b$ /c?d=1 [R,L,QSA]\nRewriteRule ^a$ /b [R,L]",
-			"b /c?d=1 302 exact preserve|a /b 302 exact", "adds the parameters of a request"},
+			"b /c?d=1 302 exact preserve|a /b 302 exact", "with QSA, Apache keeps"},
 		{"RewriteRule ^b$ /c?d=1 [R,L]\nRewriteRule ^a$ /b [R,L]",
 			"b /c?d=1 302 exact ignore|a /b 302 exact ignore", ""},
 	})

@@ -88,7 +88,7 @@ func (r *rewriteRule) setFlag(flag string) (err error) {
 	case "g", "gone":
 		r.answer, r.isLast = redirects.Gone, true
 	case "f", "forbidden":
-		err = errors.New("a rule does not forbid; use Caddy's respond with status 403 and a matcher")
+		err = errors.New("a rule cannot forbid a path; use Caddy's respond with status 403 and a matcher")
 	case "", "ns", "nosubreq":
 		decides = false
 	case "dpi", "discardpath", "bnp", "qsl", "qslast":
@@ -98,8 +98,8 @@ func (r *rewriteRule) setFlag(flag string) (err error) {
 	case "s", "skip":
 		n, _ := strconv.Atoi(value)
 		r.ties = max(r.ties, n)
-		err = errors.New("a rule decides nothing of those behind it ([" + flag + "]); use Caddy's " +
-			"redir with a path_regexp matcher")
+		err = errors.New("a rule does not affect later ones ([" + flag + "]); use Caddy's redir with a " +
+			"path_regexp matcher")
 	case "e", "env", "co", "cookie", "t", "type", "h", "handler":
 		decides = false
 		fallthrough
@@ -122,8 +122,8 @@ func (r *rewriteRule) setStatus(value string) error {
 	return err
 }
 
-// settle decides what a rule does without a flag: a URL of another host is a redirect.
-func (r *rewriteRule) settle(h *reader) {
+// applyDefaults decides what a rule does without a flag: a URL of another host is a redirect.
+func (r *rewriteRule) applyDefaults(h *reader) {
 	if own := ownHost.FindString(r.to); own != "" {
 		path := r.to[len(own):]
 		if strings.HasPrefix(path, requestPath) {
@@ -159,8 +159,8 @@ var everyPath = regexp.MustCompile(`^(\^?\.?|(\^(/\??)?)?(\.[*+]|\(\.[*+]\))\$?)
 // passes reports whether a rule leaves a request unchanged.
 func (r *rewriteRule) passes() bool { return r.answer == redirects.Passes && r.to == "-" }
 
-// noEquivalent explains why a RewriteRule has no equivalent rule.
-func (r *rewriteRule) noEquivalent() error {
+// refusal explains why a RewriteRule has no equivalent rule.
+func (r *rewriteRule) refusal() error {
 	why := ""
 	switch {
 	case r.unknown != nil:
@@ -170,15 +170,16 @@ func (r *rewriteRule) noEquivalent() error {
 	case r.passes() && r.isLast, r.answer == redirects.Gone:
 		return nil
 	case r.answer == redirects.Passes:
-		why = "this is a rewrite, and no redirect; use Caddy's rewrite or try_files"
+		why = "this is a rewrite, not a redirect; use Caddy's rewrite or try_files"
 	case r.to == "-":
 		why = "the destination is the request itself; write another"
 	case strings.Contains(strings.ReplaceAll(r.to, requestPath, ""), "%{"),
 		strings.Contains(r.to, "${"):
-		why = "a destination has no variables but those of its path; use Caddy's redir with placeholders"
+		why = "a destination has no variables except those of its path; use Caddy's redir with " +
+			"placeholders"
 	case conditionGroup.MatchString(r.to):
-		why = "a destination has no parts of a condition (%1); use Caddy's redir with placeholders, " +
-			"and write \\% for a percent sign"
+		why = "a destination cannot use parts of a condition (%1); use Caddy's redir with " +
+			"placeholders, and write \\% for a percent sign"
 	default:
 		return nil
 	}
@@ -195,8 +196,8 @@ var (
 // expression returns the pattern of a rule.
 func (r *rewriteRule) expression(base string) (*pathexpr.Expression, error) {
 	if strings.HasPrefix(r.pattern, "!") {
-		return nil, errors.New("a rule takes no paths but certain ones; use Caddy's redir with not and " +
-			"a path_regexp matcher")
+		return nil, errors.New("a rule cannot match all paths except some; use Caddy's redir with not " +
+			"and a path_regexp matcher")
 	}
 	return pathexpr.Parse(r.pattern, pathexpr.Options{Base: base, Folds: r.folds})
 }

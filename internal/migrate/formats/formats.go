@@ -16,27 +16,27 @@ import (
 // All returns the formats of sources, and those of other programs.
 func All() []migrate.Format {
 	return []migrate.Format{{
-		Name: rulefile.JSON, Read: readJSON, HasSeveral: true,
+		Name: rulefile.JSON, Read: readJSON, SeveralPerLine: true,
 	}, {
 		Name: rulefile.CSV, Read: tables.ReadCSV, HasHosts: true, HasLines: true,
 	}, {
 		Name: rulefile.Redirects, Read: migrate.LinesOf(lists.ReadRedirects),
-		HasHosts: true, HasLines: true, SaysStatus: true, SaysExact: true, IsOfNetlify: true,
+		HasHosts: true, HasLines: true, SaysStatus: true, SaysExact: true, IsNetlify: true,
 	}, {
 		Name: "netlify-toml", Read: migrate.LinesOf(lists.ReadNetlifyTOML),
-		HasHosts: true, HasLines: true, SaysStatus: true, SaysExact: true, IsOfNetlify: true,
+		HasHosts: true, HasLines: true, SaysStatus: true, SaysExact: true, IsNetlify: true,
 	}, {
-		Name: "array", Read: migrate.LinesOf(lists.ReadArray), HasHosts: true, HasSeveral: true,
+		Name: "array", Read: migrate.LinesOf(lists.ReadArray), HasHosts: true, SeveralPerLine: true,
 	}, {
 		Name: "htaccess", Read: migrate.LinesOf(apache.Read),
 		HasHosts: true, HasLines: true, SaysExact: true,
 	}, {
 		Name: migrate.Map, Read: migrate.LinesOf(nginx.Read),
-		HasHosts: true, HasLines: true, HasSeveral: true,
+		HasHosts: true, HasLines: true, SeveralPerLine: true,
 	}, {
-		Name: "yaml", Read: migrate.LinesOf(lists.ReadYAML), HasSeveral: true,
+		Name: "yaml", Read: migrate.LinesOf(lists.ReadYAML), SeveralPerLine: true,
 	}, {
-		Name: "golink", Read: migrate.LinesOf(lists.ReadGolink), HasSeveral: true,
+		Name: "golink", Read: migrate.LinesOf(lists.ReadGolink), SeveralPerLine: true,
 	}}
 }
 

@@ -11,13 +11,13 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// array is a list of redirects in JSON. Only all its entries together identify the program, so they
-// are read twice.
+// array is a list of redirects in JSON. Only all its entries together identify the platform, so
+// they are read twice.
 type array struct {
 	*migrate.Table
-	program program
-	lists   []migrate.Node // of entries
-	unknown migrate.Names  // ignored members of entries
+	platform platform
+	lists    []migrate.Node // of entries
+	unknown  migrate.Names  // ignored members of entries
 	// isUnsaid reports whether an entry lacks a status, hasQuery whether a destination has a query.
 	isUnsaid, hasQuery bool
 }
@@ -28,19 +28,19 @@ func ReadArray(t *migrate.Table, r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	if programBegin.MatchString(text[:min(len(text), 256)]) {
-		return migrate.ErrorAt(t.Position(1, 1), "this is a program, and no JSON; of Next.js take the "+
-			"routes-manifest.json of the build folder, of others write their list of redirects as JSON")
+	if javaScriptBeginning.MatchString(text[:min(len(text), 256)]) {
+		return migrate.ErrorAt(t.Position(1, 1), "this is JavaScript, not JSON; for Next.js convert "+
+			"routes-manifest.json from the build folder, else write the list of redirects as JSON")
 	}
 	values, err := t.DecodeJSON(text)
 	a := array{Table: t}
 	err = cmp.Or(a.find(values), err)
 	for _, list := range a.lists {
 		for _, v := range list.Inside() {
-			a.program = max(a.program, programOf(v))
+			a.platform = max(a.platform, platformOf(v))
 		}
 	}
-	facts := programs[a.program]
+	facts := platforms[a.platform]
 	t.Program, t.Slashes, t.LastCounts = facts.name, redirects.SlashesMerged, facts.lastCounts
 	for _, list := range a.lists {
 		a.readList(list)
@@ -50,8 +50,8 @@ func ReadArray(t *migrate.Table, r io.Reader) error {
 	return err
 }
 
-// programBegin matches the beginning of configurations in JavaScript.
-var programBegin = regexp.MustCompile(
+// javaScriptBeginning matches the beginning of configurations in JavaScript.
+var javaScriptBeginning = regexp.MustCompile(
 	`^\s*(module\.exports|(export|import|const)\s|/\*\* @type|// @ts-check)`)
 
 // find finds the lists in a file: a list, an object that contains one, or a sequence of objects.
@@ -74,9 +74,8 @@ func (a *array) find(values migrate.Node) error {
 		}
 		isFirst = false
 		if len(a.lists) == 0 {
-			a.Wrong(v.At, "there are no redirects here; they are a list of objects, or that is the "+
-				"member \"redirects\" of an object, or of \"hosting\" in it; write --from json if these "+
-				"are rules of shortlink")
+			a.Wrong(v.At, "there are no redirects here; write a list of objects, by itself or as "+
+				"\"redirects\" in an object or in its \"hosting\"; use --from json for rules of shortlink")
 		}
 	}
 	return nil
@@ -98,27 +97,27 @@ func isEntry(v migrate.Node) bool {
 func (a *array) findInObject(v migrate.Node) {
 	hosting := v.Member("hosting")
 	if hosting.Kind == '{' || hosting.Kind == '[' {
-		a.program = firebase
+		a.platform = firebase
 	}
 	if hosting.Kind == '{' {
-		a.findInHolder(hosting)
+		a.findRedirects(hosting)
 	}
 	var sites []string
 	for _, site := range hosting.Inside() {
-		if hosting.Kind == '[' && !a.findInHolder(site).IsEmpty() {
+		if hosting.Kind == '[' && !a.findRedirects(site).IsEmpty() {
 			sites = append(sites, cmp.Or(site.Member("target").Text, site.Member("site").Text))
 		}
 	}
 	if len(sites) > 1 {
 		a.lists = []migrate.Node{{}}
-		a.Wrong(hosting.At, "several sites have redirects: %s; convert each alone, from a file with "+
-			"that one in \"hosting\"", migrate.QuoteAll(sites))
+		a.Wrong(hosting.At, "several sites have redirects: %s; convert each from a file with that site "+
+			"alone in \"hosting\"", migrate.QuoteAll(sites))
 	}
-	a.findInHolder(v)
+	a.findRedirects(v)
 }
 
-// findInHolder finds the list in an object. It warns of other members that redirect.
-func (a *array) findInHolder(v migrate.Node) (list migrate.Node) {
+// findRedirects finds the list in an object. It warns of other members that redirect.
+func (a *array) findRedirects(v migrate.Node) (list migrate.Node) {
 	var elsewhere migrate.Names
 	isOfPages := false
 	for key, m := range v.Inside() {
@@ -137,12 +136,12 @@ func (a *array) findInHolder(v migrate.Node) (list migrate.Node) {
 		}
 	}
 	if isOfPages {
-		a.Remark("fromExtensions, toExtensions and createRedirects depend on the pages that " +
-			"Docusaurus builds, and are left out; write their redirects down")
+		a.Remark("fromExtensions, toExtensions and createRedirects depend on the pages that Docusaurus " +
+			"builds, and are left out; write out their redirects")
 	}
 	if elsewhere != nil {
-		a.Remark("what leads requests elsewhere beside the redirects is left out: %s; cleanUrls and "+
-			"trailingSlash make redirects of their own", migrate.QuoteAll(elsewhere))
+		a.Remark("other members that affect requests are left out: %s; cleanUrls and trailingSlash make "+
+			"redirects of their own", migrate.QuoteAll(elsewhere))
 	}
 	return list
 }
@@ -174,40 +173,40 @@ func (a *array) readEntry(v migrate.Node) {
 		a.Count(e.at) // Next.js has made this entry itself
 	default:
 		a.isUnsaid = a.isUnsaid || e.status == 0 && e.permanent == 0
-		a.hasQuery = a.hasQuery || a.program.keepsQuery() && migrate.HasQuery(e.destination)
+		a.hasQuery = a.hasQuery || a.platform.keepsQuery() && migrate.HasQuery(e.destination)
 		e.addLines()
 	}
 }
 
 // remark adds the remarks on the whole list.
 func (a *array) remark() {
-	for _, remark := range programs[a.program].remarks {
+	for _, remark := range platforms[a.platform].remarks {
 		a.Remark("%s", remark)
 	}
 	if a.hasQuery {
-		a.Remark("of a parameter that both the request and a destination have, Vercel and Next.js " +
-			"take the destination's, Firebase has both, and rules take the request's; the option " +
-			"protect q keeps the destination's of a parameter q")
+		a.Remark("if request and destination have the same parameter, Vercel and Next.js keep the " +
+			"destination's, Firebase both, and rules the request's; the option protect q keeps the " +
+			"destination's parameter q")
 	}
-	a.RemarkPassed("members that say nothing here are", a.unknown)
+	a.RemarkSkipped("members without a meaning here are", a.unknown)
 	if a.isUnsaid && a.Status == 0 {
-		a.Remark("%s; --status sets another", a.program.remarkOnStatus())
+		a.Remark("%s; --status sets another", a.platform.remarkOnStatus())
 	}
 }
 
-// program is the program that a list in JSON belongs to. If entries differ, the last one counts.
-type program uint8
+// platform is where a list in JSON belongs. If entries differ, the last one below counts.
+type platform uint8
 
 const (
-	vercel program = iota
+	vercel platform = iota
 	vercelBulk
 	nextJS
 	firebase
 	docusaurus
 )
 
-// programs describes the entries of each program.
-var programs = [...]struct {
+// platforms describes the entries of each platform.
+var platforms = [...]struct {
 	name   string
 	status int // of entries without one
 	query  resolver.QueryMode
@@ -218,28 +217,28 @@ var programs = [...]struct {
 }{
 	vercel: {name: "Vercel", status: 308},
 	vercelBulk: {name: "Vercel", status: 307, query: resolver.QueryIgnore, isPlain: true,
-		lastCounts: true, remarks: []string{"Vercel takes paths of bulk redirects in either letter " +
+		lastCounts: true, remarks: []string{"Vercel matches paths of bulk redirects in either letter " +
 			"case, unless an entry says caseSensitive; the option fold case does so for a whole site"}},
-	nextJS: {name: "Next.js", status: 308, remarks: []string{"Next.js takes paths in either letter " +
-		"case; the option fold case does so for a site"}},
+	nextJS: {name: "Next.js", status: 308, remarks: []string{"Next.js matches paths in either " +
+		"letter case; the option fold case does so for a site"}},
 	firebase:   {name: "Firebase", status: 301},
 	docusaurus: {name: "Docusaurus", isPlain: true},
 }
 
 // remarkOnStatus names the status of entries without one.
-func (p program) remarkOnStatus() string {
+func (p platform) remarkOnStatus() string {
 	if p == docusaurus {
 		return "the pages of Docusaurus have no status, and rules without one have 302"
 	}
-	return fmt.Sprintf("entries without a status have %d, as at %s", programs[p].status,
-		programs[p].name)
+	return fmt.Sprintf("entries without a status have %d, as at %s", platforms[p].status,
+		platforms[p].name)
 }
 
 // keepsQuery reports whether a request's query is passed on even to a destination with one.
-func (p program) keepsQuery() bool { return p != vercelBulk && p != docusaurus }
+func (p platform) keepsQuery() bool { return p != vercelBulk && p != docusaurus }
 
-// programOf returns the program of an entry.
-func programOf(v migrate.Node) (p program) {
+// platformOf returns the platform of an entry.
+func platformOf(v migrate.Node) (p platform) {
 	for key := range v.Inside() {
 		switch key.Text {
 		case "from":

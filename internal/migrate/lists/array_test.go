@@ -29,7 +29,7 @@ func TestRedirectsOfVercelAndNextBecomeRules(t *testing.T) {
 			rulefile.Reading{}, "u/{s},/v/{+s},301,exact\n", slashesOfPrograms},
 		{"part of a segment", `[{"source":"/p-:id.html","destination":"/v?id=:id","statusCode":301}]`,
 			rulefile.Reading{}, "p-{id}.html,/v?id={id},301,exact,,preserve\n",
-			"of a parameter that both the request"},
+			"if request and destination have the same"},
 		{"at least one segment", `[{"source":"/o/:p+","destination":"/n/:p+","statusCode":301}]`,
 			rulefile.Reading{}, "o/{splat},/n/{+splat},301\n", slashesOfPrograms},
 		{"parentheses", `[{"source":"/o/(.*)","destination":"https://n.example/$1","statusCode":301}]`,
@@ -41,8 +41,8 @@ func TestRedirectsOfVercelAndNextBecomeRules(t *testing.T) {
 		{"a variable called splat", `[{"source":"/o/:splat","destination":"/n/:splat","statusCode":301}]`,
 			rulefile.Reading{}, "o/{part1},/n/{+part1},301,exact\n", slashesOfPrograms},
 		{"digits", `[{"source":"/u/:id(\\d+)","destination":"/p/:id","statusCode":301}]`,
-			rulefile.Reading{}, "", `file:1:2: a variable takes any segment, and no regular expression ` +
-				`such as "(\\d+)"`},
+			rulefile.Reading{}, "", `file:1:2: a variable matches any segment, not a regular ` +
+				`expression such as "(\\d+)"`},
 		{"a condition", `[{"source":"/x","has":[{"type":"query","key":"q"}],"destination":"/y"}]`,
 			rulefile.Reading{}, "", `file:1:2: a rule has no condition "has" (query)`},
 		{"a host", `[{"source":"/x","has":[{"type":"host","value":"a\\.example"}],"destination":"/y",` +
@@ -74,11 +74,11 @@ func TestRedirectsOfVercelAndNextBecomeRules(t *testing.T) {
 			`"basePath":false,"permanent":false,"regex":"^x"}]}`, rulefile.Reading{},
 			"x,https://e.example,307,exact\n", "either letter case"},
 		{"a member that is none", `[{"source":"/x","destination":"/y","permanent":true,"note":"z"}]`,
-			rulefile.Reading{}, "x,/y,308,exact\n", `passed over: "note"`},
+			rulefile.Reading{}, "x,/y,308,exact\n", `ignored: "note"`},
 		{"a name that is none", `[{"source":"/x/:a","destination":"/y/:b","permanent":true}]`,
-			rulefile.Reading{}, "x/{_a},/y/:b,308,exact\n", ":b stands for nothing"},
+			rulefile.Reading{}, "x/{_a},/y/:b,308,exact\n", ":b is not in the path"},
 		{"a status", `[{"source":"/x","destination":"/y","statusCode":410}]`, rulefile.Reading{}, "",
-			"a rule has no status 410; write a rule to gone"},
+			"a rule has no status 410; write gone as the destination"},
 		{"what else leads elsewhere",
 			`{"cleanUrls":true,"trailingSlash":false,"rewrites":[],"version":2,` +
 				`"redirects":[{"source":"/x","destination":"/y","permanent":true}]}`, rulefile.Reading{},
@@ -93,9 +93,9 @@ func TestRedirectsOfVercelAndNextBecomeRules(t *testing.T) {
 		{"two statuses of Next.js", `[{"source":"/x","destination":"/y","permanent":true,` +
 			`"statusCode":302,"locale":false}]`, rulefile.Reading{}, "x,/y,302,exact\n", "letter case"},
 		{"a parameter", `[{"source":"/s","destination":"/f?q=a","permanent":true}]`, rulefile.Reading{},
-			"s,/f?q=a,308,exact,,preserve\n", "take the request's; the option protect q keeps the"},
+			"s,/f?q=a,308,exact,,preserve\n", "rules the request's; the option protect q keeps the"},
 		{"a number that is none", `[{"source":"/x","destination":"/y/$1","permanent":true}]`,
-			rulefile.Reading{}, "x,/y/$1,308,exact\n", "file:1:2: $1 stands for nothing"},
+			rulefile.Reading{}, "x,/y/$1,308,exact\n", "file:1:2: $1 is not in the path"},
 		{"a variable for a host", `[{"source":"/(.*)","destination":"https://$1/x"}]`,
 			rulefile.Reading{}, "", "in the host of the destination, which no request may choose"},
 		{"a slash behind a variable", `[{"source":"/:x/","destination":"https://n.example"},
@@ -125,7 +125,7 @@ func TestAlternativesInAListBecomeARuleEach(t *testing.T) {
 				"fr/a.b/{+splat},https://fr.n.example/a.b?p={splat},308,exact,,preserve\n" +
 				"fr/c-d,https://fr.n.example/c-d?p=,308,exact,,preserve\n" +
 				"fr/c-d/{+splat},https://fr.n.example/c-d?p={splat},308,exact,,preserve\n",
-			"of a parameter"},
+			"if request and destination"},
 		{"part of a segment", entry("/p-(a|b).html", "/$1"), rulefile.Reading{},
 			"p-a.html,/a,308,exact\np-b.html,/b,308,exact\n", slashesOfPrograms},
 		{"the same path twice", entry("/(a|ab)(c|bc)", "/x/$1/$2"), rulefile.Reading{},
@@ -135,7 +135,7 @@ func TestAlternativesInAListBecomeARuleEach(t *testing.T) {
 		{"an escaped parenthesis", entry("/\\\\(a|b\\\\)", "/c"), rulefile.Reading{},
 			"(a|b),/c,308,exact\n", slashesOfPrograms},
 		{"that may lack", entry("/(a|b)?/c", "/d"), rulefile.Reading{}, "", "no optional segment"},
-		{"repeated", entry("/(a|b)+", "/d"), rulefile.Reading{}, "", `no regular expression such as`},
+		{"repeated", entry("/(a|b)+", "/d"), rulefile.Reading{}, "", `not a regular expression such as`},
 		{"with a dot", entry("/(a.b|c)", "/d"), rulefile.Reading{}, "", `such as "(a.b|c)"`},
 		{"nothing", entry("/(a|)/b", "/d"), rulefile.Reading{}, "", `such as "(a|)"`},
 		{"nested", entry("/((a|b)c|d)", "/d"), rulefile.Reading{}, "", `such as "((a|b)c|d)"`},
@@ -155,8 +155,7 @@ func TestBulkRedirectsOfVercelBecomeRules(t *testing.T) {
 {"source":"/f/*","destination":"/e/$1"}
 `, rulefile.Reading{}, "old,/blog,308,exact,,preserve\nc,https://e.example/c?d,307,exact,,ignore\n" +
 			":d,/e,307,exact,,ignore\n",
-			"file:4:1: what stands in a path here is taken as it is\nfold case\n" +
-				"have 307, as at Vercel"},
+			"file:4:1: this path has no patterns\nfold case\nhave 307, as at Vercel"},
 		{"the query of all", `[{"source":"/a","destination":"/d","query":true},
 {"source":"/b","destination":"/d","query":false},{"source":"/c","destination":"/d?x=1"}]`,
 			rulefile.Reading{Query: resolver.QueryMerge, Status: 301}, "a,/d,301,exact,,preserve\n" +
@@ -185,7 +184,7 @@ func TestRedirectsOfFirebaseBecomeRules(t *testing.T) {
 		{"a part of a segment", in(`{"source":"/x/*.html","destination":"/y","type":302}`),
 			rulefile.Reading{}, "", `a rule has no "*", which is a part of a glob`},
 		{"a regular expression", in(`{"regex":"/x/.*","destination":"/y","type":302}`),
-			rulefile.Reading{}, "", "a rule's path is no regular expression"},
+			rulefile.Reading{}, "", "a rule's path is not a regular expression"},
 		{"a path without a slash", in(`{"source":"a","destination":"/x","type":301},` +
 			`{"source":"b/**","destination":"/y","type":301}`), rulefile.Reading{},
 			"a,/x,301,exact\nb/{splat},/y,301,exact\nb/{_splat}/{+_rest},/y,301,exact\n",
@@ -194,13 +193,13 @@ func TestRedirectsOfFirebaseBecomeRules(t *testing.T) {
 			`{"source":"/([^/]+)/:x/(.*)","destination":"/y/:1/:x/:0","type":301}`), rulefile.Reading{},
 			"{part1}/{x}/{splat},/y/{+splat}/{+x}/{+part1},301,exact\n" +
 				"{part1}/{x}/{splat}/{+rest},/y/{+splat}/{+rest}/{+x}/{+part1},301,exact\n",
-			"what takes several segments stands at the end"},
+			"a variable for several segments must be at"},
 		{"one site", `{"hosting":{"redirects":[{"source":"/a","destination":"/b"}]}}`,
 			rulefile.Reading{}, "a,/b,301,exact\n", "have 301, as at Firebase"},
 		{"several sites", `{"hosting":[{"target":"a","redirects":[{"source":"/a","destination":"/b"}]},` +
 			`{"redirects":[{"source":"/a","destination":"/c"}],"site":"b"},{"target":"c"}]}`,
 			rulefile.Reading{},
-			"", "file:1:12: several sites have redirects: \"a\", \"b\"; convert each alone"},
+			"", "file:1:12: several sites have redirects: \"a\", \"b\"; convert each from"},
 		{"one of two sites",
 			`{"hosting":[{"target":"a"},{"redirects":[{"source":"/a","destination":"/c"}]}]}`,
 			rulefile.Reading{}, "a,/c,301,exact\n", "have 301, as at Firebase"},
@@ -228,7 +227,7 @@ func TestListsThatAreNoneAreRefusedWithTheirPlaces(t *testing.T) {
 	migratetest.CheckAll(t, array, []migratetest.Case{
 		{"nothing", "", rulefile.Reading{}, "", "this is not JSON: it ends too early"},
 		{"a module", "\n/** @type {x} */\nmodule.exports = {}", rulefile.Reading{}, "",
-			"file:1:1: this is a program, and no JSON; of Next.js take the routes-manifest.json"},
+			"file:1:1: this is JavaScript, not JSON; for Next.js convert routes-manifest.json"},
 		{"text", `"a"`, rulefile.Reading{}, "", `file:1:1: redirects are a list of objects`},
 		{"no list", `{"a": {"redirects": 3}}`, rulefile.Reading{},
 			"", "file:1:1: there are no redirects here"},
@@ -242,7 +241,7 @@ func TestListsThatAreNoneAreRefusedWithTheirPlaces(t *testing.T) {
 		{"a list that does not end", `[{"source":"/a","destination":"/b","permanent":true}`,
 			rulefile.Reading{}, "", "this is not JSON: it ends too early"},
 		{"rules of ours", `{"a":{"to":"/b"}}`, rulefile.Reading{}, "",
-			"file:1:1: there are no redirects here\nwrite --from json if these are rules of shortlink"},
+			"file:1:1: there are no redirects here\nuse --from json for rules of shortlink"},
 		{"no path", `[{"from":[],"to":"/b"}]`, rulefile.Reading{},
 			"", "file:1:2: redirect of \"\": it has no \"source\""},
 		{"control characters", `[{"source":"/a\u0001x\u0002","destination":"/b","permanent":true}]`,
@@ -254,7 +253,7 @@ func TestListsThatAreNoneAreRefusedWithTheirPlaces(t *testing.T) {
 			`","destination":"/b"}]`, rulefile.Reading{}, "", "file:1:2: a path has at most 64 variables"},
 		{"depth", `[{"source":"/a","destination":"/b","permanent":true,"x":` +
 			strings.Repeat(`[`, 1000) + strings.Repeat(`]`, 1000) + `}]`,
-			rulefile.Reading{}, "a,/b,308,exact\n", `passed over: "x"`},
+			rulefile.Reading{}, "a,/b,308,exact\n", `ignored: "x"`},
 	})
 }
 

@@ -67,7 +67,7 @@ func (e *redirectEntry) set(name string, m migrate.Node) (want string, isKnown b
 	case "has", "missing":
 		return e.setConditions(name, m), true
 	case "env":
-		e.refuse("a rule has no \"env\", as its destination does not depend on the server's settings")
+		e.refuse("a rule has no \"env\"; write the destination without settings of the server")
 		return "", true
 	case "regex":
 		return "", true
@@ -136,7 +136,7 @@ func (e *redirectEntry) setStatus(m migrate.Node) (want string) {
 	case m.Kind != 'w' || err != nil || code < 100 || code > 999:
 		return migrate.StatusCodes
 	case !resolver.ValidStatus(code):
-		e.refuse(migrate.NoStatus(code).Error())
+		e.refuse(migrate.StatusError(code).Error())
 	default:
 		e.status = code
 	}
@@ -161,7 +161,7 @@ func (e *redirectEntry) setConditions(name string, m migrate.Node) (want string)
 		e.notes = append(e.notes, "the redirect is for the host "+printable.Quote(host)+" alone, and "+
 			"the rule for every host of the site")
 	case isHost:
-		e.refuse(migrate.OtherHost(host).Error())
+		e.refuse(migrate.OtherHostError(host).Error())
 	default:
 		e.refuse("a rule has no condition " + printable.Quote(name) + " (" + kind + "); use Caddy's " +
 			"redir with a matcher")
@@ -174,7 +174,7 @@ func (e *redirectEntry) check() {
 	switch hasSource := e.has("source", "glob", "from"); {
 	case len(e.sources) > 0 || hasSource && len(e.wrong) > 0:
 	case e.has("regex"):
-		e.refuse("a rule's path is no regular expression; " + pathexpr.Remedy)
+		e.refuse("a rule's path is not a regular expression; " + pathexpr.Remedy)
 	default:
 		e.wrong = append(e.wrong, `it has no "source", which is the path`)
 	}
@@ -188,8 +188,8 @@ func (e *redirectEntry) addLines() {
 	if err := migrate.CheckDestination(e.destination); err != nil {
 		e.refuse(err.Error())
 	}
-	if e.program == vercel && e.status != 0 && e.permanent != 0 {
-		e.refuse(programs[vercel].name + " takes no entry with both \"permanent\" and \"statusCode\"; " +
+	if e.platform == vercel && e.status != 0 && e.permanent != 0 {
+		e.refuse(platforms[vercel].name + " takes no entry with both \"permanent\" and \"statusCode\"; " +
 			"remove one of the two")
 	}
 	if len(e.sources) == 0 {
@@ -212,14 +212,14 @@ func (e *redirectEntry) lines(source string) ([]redirects.Line, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.program == firebase && source != "" && source[0] != '/' {
+	if e.platform == firebase && source != "" && source[0] != '/' {
 		source = "/" + source
 	}
-	parse, isPlain := parsePattern, programs[e.program].isPlain
+	parse, isPlain := parsePattern, platforms[e.platform].isPlain
 	switch {
 	case isPlain:
 		parse = parsePlain
-	case e.program == firebase && !strings.Contains(e.destination, "/:"):
+	case e.platform == firebase && !strings.Contains(e.destination, "/:"):
 		parse = parseGlob
 	}
 	p, err := parse(source)
@@ -229,10 +229,10 @@ func (e *redirectEntry) lines(source string) ([]redirects.Line, error) {
 	d := destination{written: e.destination, pattern: p}
 	lines, err := p.lines(redirects.Line{At: e.at, Status: cmp.Or(e.status, e.permanent),
 		Query: e.query(), Refused: e.refused, Notes: e.notes}, &d)
-	if d.unknown != "" && !isPlain && (d.unknown[0] == ':' || e.program == vercel) {
+	if d.unknown != "" && !isPlain && (d.unknown[0] == ':' || e.platform == vercel) {
 		for i := range lines {
-			lines[i].Notes = append(slices.Clip(e.notes), d.unknown+" stands for nothing, as the path "+
-				"does not have it, and stays as it is in the destination")
+			lines[i].Notes = append(slices.Clip(e.notes), d.unknown+" is not in the path, so it stays as "+
+				"it is in the destination")
 		}
 	}
 	return lines, err
@@ -241,11 +241,11 @@ func (e *redirectEntry) lines(source string) ([]redirects.Line, error) {
 // query returns how an entry treats queries.
 func (e *redirectEntry) query() resolver.QueryMode {
 	switch {
-	case e.program == vercelBulk:
+	case e.platform == vercelBulk:
 		return cmp.Or(e.saysQuery, e.Reading.Query)
-	case e.program == docusaurus && strings.ContainsAny(e.destination, "?#"):
+	case e.platform == docusaurus && strings.ContainsAny(e.destination, "?#"):
 		return resolver.QueryIgnore
-	case e.program.keepsQuery() && migrate.HasQuery(e.destination):
+	case e.platform.keepsQuery() && migrate.HasQuery(e.destination):
 		return cmp.Or(e.Reading.Query, resolver.QueryPreserve)
 	}
 	return resolver.QueryDefault

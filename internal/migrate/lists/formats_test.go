@@ -7,8 +7,8 @@ import (
 
 // The formats of the lists, as in package formats.
 var (
-	array       = migrate.Format{Read: migrate.LinesOf(lists.ReadArray), HasSeveral: true}
-	yaml        = migrate.Format{Read: migrate.LinesOf(lists.ReadYAML), HasSeveral: true}
+	array       = migrate.Format{Read: migrate.LinesOf(lists.ReadArray), SeveralPerLine: true}
+	yaml        = migrate.Format{Read: migrate.LinesOf(lists.ReadYAML), SeveralPerLine: true}
 	golink      = migrate.Format{Read: migrate.LinesOf(lists.ReadGolink)}
-	netlifyTOML = migrate.Format{Read: migrate.LinesOf(lists.ReadNetlifyTOML), IsOfNetlify: true}
+	netlifyTOML = migrate.Format{Read: migrate.LinesOf(lists.ReadNetlifyTOML), IsNetlify: true}
 )

@@ -35,14 +35,14 @@ func ReadGolink(t *migrate.Table, r io.Reader) error {
 		g.read(link)
 	}
 	if g.hasDash {
-		t.Remark("golink passes over \"-\" in keys, and rules do not: /c-s is not /cs here")
+		t.Remark("golink ignores \"-\" in keys, but rules do not: here, /c-s and /cs are different")
 	}
 	if t.Entries() > 0 {
-		t.Remark("golink takes keys in either letter case; the option fold case does so for a site")
+		t.Remark("golink matches keys in either letter case; the option fold case does so for a site")
 	}
 	if g.hasQuery {
-		t.Remark("golink adds the parameters of a request to those of a destination, and in rules a " +
-			"parameter of the request takes the place of one with its name")
+		t.Remark("golink keeps the parameters of destination and request; in rules, a request's " +
+			"parameter replaces the destination's of the same name")
 	}
 	return err
 }
@@ -68,7 +68,7 @@ func (g *golink) addLink(at resolver.Position, short, long string) {
 	line := redirects.Line{At: at, Path: redirects.Text("/" + redirects.Encoded(short))}
 	target, err := parseTarget(long)
 	if err == nil && strings.Contains(short, "/") {
-		err = errors.New("golink takes the first segment of a path for the key, so no request gets to " +
+		err = errors.New("golink uses the first segment of a path as the key, so no request gets to " +
 			printable.Quote(short))
 	}
 	if err != nil {
@@ -80,8 +80,8 @@ func (g *golink) addLink(at resolver.Position, short, long string) {
 	exact := g.Reading.Exact
 	switch isExact := exact != nil && *exact; {
 	case target.isWithin && exact == nil:
-		line.Notes = []string{"golink appends the rest of a path behind query or fragment of the " +
-			"destination, and the rule takes " + redirects.Visible(line.Path) + " alone"}
+		line.Notes = []string{"golink appends the rest of a path to the destination's query or " +
+			"fragment; the rule matches " + redirects.Visible(line.Path) + " alone"}
 	case isExact || target.isWithin:
 	case target.isPlain:
 		line.Onward = redirects.Appends
@@ -125,7 +125,7 @@ func parseTarget(long string) (t golinkTarget, err error) {
 		"TrimSuffix": true, "ToLower": true, "ToUpper": true, "Match": true}
 	trees, err := parse.Parse("link", long, "", "", funcs)
 	if err != nil {
-		return t, errors.New("the template is none that a rule can stand for: " +
+		return t, errors.New("no rule is equivalent to this template: " +
 			strings.TrimPrefix(err.Error(), "template: "))
 	}
 	below, itself := golinkTemplate{hasRest: true}, golinkTemplate{}
@@ -177,8 +177,9 @@ func (w *golinkTemplate) write(list *parse.ListNode, dot string) {
 
 // refuse records that a part of the template has no equivalent.
 func (w *golinkTemplate) refuse(node parse.Node) {
-	w.err = errors.New("a rule has no template but for the rest of the path, {{.Path}}; write a " +
-		"rule for each destination, or use Caddy's redir; this one has " + printable.Quote(node.String()))
+	w.err = errors.New("the only template that a rule can express is {{.Path}}, the rest of the " +
+		"path; write a rule for each destination, or use Caddy's redir; this one has " +
+		printable.Quote(node.String()))
 }
 
 // choose evaluates one of two branches, depending on whether there is a rest of the path.

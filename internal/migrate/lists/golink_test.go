@@ -14,17 +14,17 @@ import (
 
 func TestLinksOfGolinkBecomeRules(t *testing.T) {
 	yes := true
-	const anyCase = "golink takes keys in either letter case"
+	const anyCase = "golink matches keys in either letter case"
 	migratetest.CheckAll(t, golink, []migratetest.Case{
 		{"a host", `{"Short":"cs","Long":"http://cs/","Created":"2022-06-02T22:20:06Z","Owner":"a@b"}`,
 			rulefile.Reading{}, "cs,http://cs/,302\n", anyCase},
 		{"a path", `{"Short":"who","Long":"https://e.example/who"}`, rulefile.Reading{Status: 301},
 			"who,https://e.example/who,301\n", anyCase},
 		{"a dash", `{"Short":"c-s","Long":"/b"}`, rulefile.Reading{}, "c-s,/b,302\n",
-			"golink passes over \"-\" in keys"},
+			"golink ignores \"-\" in keys"},
 		{"a query", `{"Short":"s","Long":"https://e.example/?q=1"}`, rulefile.Reading{},
 			"s,https://e.example/?q=1,302,exact,,preserve\n",
-			"file:1:1: golink appends the rest of a path behind query or fragment\ngolink adds the " +
+			"file:1:1: golink appends the rest of a path to the destination's query\ngolink keeps the " +
 				"parameters"},
 		{"the query of all", `{"Short":"s","Long":"https://e.example/?q=1"}`,
 			rulefile.Reading{Query: resolver.QueryIgnore}, "s,https://e.example/?q=1,302,exact,,ignore\n",
@@ -52,21 +52,20 @@ func TestLinksOfGolinkBecomeRules(t *testing.T) {
 			rulefile.Reading{}, "s,https://e.example/,302,exact,,preserve\n" +
 				"s/{+splat},https://e.example/?q={splat},302,exact,,preserve\n", anyCase},
 		{"a user", `{"Short":"me","Long":"/who/{{.User}}"}`, rulefile.Reading{}, "",
-			`file:1:1: a rule has no template but for the rest of the path, {{.Path}}; write a rule for each ` +
-				`destination, or use Caddy's redir; this one has ".User"`},
+			`file:1:1: the only template that a rule can express is {{.Path}}, the rest of the path; ` +
+				`write a rule for each destination, or use Caddy's redir; this one has ".User"`},
 		{"a function", `{"Short":"me","Long":"/who/{{TrimSuffix .Path \"/\"}}"}`, rulefile.Reading{}, "",
 			`this one has "TrimSuffix .Path`},
 		{"no template", `{"Short":"me","Long":"/who/{{.User"}`, rulefile.Reading{}, "",
-			"file:1:1: the template is none that a rule can stand for: link:1: unclosed action"},
+			"file:1:1: no rule is equivalent to this template: link:1: unclosed action"},
 		{"several errors", "{\"Short\":1}\n\n[]\n{}\n{\"Short\":\"a\",\"Long\":\"b\"}\n" +
 			"{\"Short\":\"a/b\",\"Long\":\"/b\"}\n{\"Short\":\"\\u0001\",\"Long\":\"/b\"}\n" +
 			"{\"Short\":\"\xff\",\"Long\":\"/b\"}\n{\"Short\":\"\\ud800\",\"Long\":\"/b\"}\nno\n",
 			rulefile.Reading{}, "",
 			"file:1:1: a link is an object such as {\"Short\": \"docs\", \"Long\": " +
-				"\"https://docs.example\"}\nfile:3:1: a link is\n" +
-				"file:4:1: a link is\nfile:5:1: \"b\" is no destination\n" +
-				"file:6:1: golink takes the first segment\nfile:7:1: the link holds control characters\n" +
-				"file:8:1: the link is not Unicode\nfile:9:1: the link is not Unicode\n" +
+				"\"https://docs.example\"}\nfile:3:1: a link is\nfile:4:1: a link is\nfile:5:1: \"b\" is not " +
+				"a destination\nfile:6:1: golink uses the first segment\nfile:7:1: the link holds control " +
+				"characters\nfile:8:1: the link is not Unicode\nfile:9:1: the link is not Unicode\n" +
 				"file:10:2: this is not JSON"},
 	})
 }
@@ -87,6 +86,6 @@ func TestLinksOfGolinkAreAsManyAsTheyAre(t *testing.T) {
 	}
 	migratetest.CheckAll(t, golink, []migratetest.Case{
 		{"paths of the site", list.String(), rulefile.Reading{}, rules.String(),
-			"golink takes keys in either letter case"},
+			"golink matches keys in either letter case"},
 	})
 }

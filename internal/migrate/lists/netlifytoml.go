@@ -16,12 +16,12 @@ import (
 
 // ReadRedirects reads a _redirects file.
 func ReadRedirects(t *migrate.Table, r io.Reader) error {
-	useRedirects(t)
+	useRedirectsOptions(t)
 	return t.Reading.ReadLines(t.Table, r, t.Source)
 }
 
-// useRedirects sets the table's options for lines of _redirects.
-func useRedirects(t *migrate.Table) {
+// useRedirectsOptions sets the table's options for lines of _redirects.
+func useRedirectsOptions(t *migrate.Table) {
 	report := t.Report
 	t.Options = t.Reading.RedirectsOptions()
 	t.Report, t.Query = report, t.Reading.Query
@@ -35,7 +35,7 @@ func ReadNetlifyTOML(t *migrate.Table, r io.Reader) error {
 		return err
 	}
 	t.Reading.Dialect, t.Reading.SkipUnsupported = rulefile.Netlify, true
-	useRedirects(t)
+	useRedirectsOptions(t)
 	file, err := t.DecodeTOML(text)
 	if err != nil {
 		return err
@@ -49,8 +49,8 @@ func ReadNetlifyTOML(t *migrate.Table, r io.Reader) error {
 	}
 	for _, context := range file.Member("context").Inside() {
 		if context.Member("redirects").Kind != 0 {
-			t.Remark("the redirects of contexts, [[context.*.redirects]], are left out, as Netlify has " +
-				"them for some deploys alone")
+			t.Remark("the redirects of contexts, [[context.*.redirects]], are left out: they apply to " +
+				"some deploys only")
 			break
 		}
 	}
@@ -81,10 +81,10 @@ func readTables(t *migrate.Table, list migrate.Node) {
 			t.Wrong(v.At, "%s", wrong)
 		}
 		if e.wrong == nil {
-			t.Reading.AddLine(t.Table, v.At, line, e.whyNone())
+			t.Reading.AddLine(t.Table, v.At, line, e.unsupported())
 		}
 	}
-	t.RemarkPassed("members of [[redirects]] that say nothing here are", unknown)
+	t.RemarkSkipped("members of [[redirects]] without a meaning here are", unknown)
 }
 
 // tomlRedirect is a redirect of a netlify.toml that becomes a line of _redirects.
@@ -108,13 +108,13 @@ func (e *tomlRedirect) line() string {
 		words = append(words, status)
 	}
 	for _, name := range e.namesIn("conditions") {
-		words = append(words, wordOfTOML(name)+"=x")
+		words = append(words, asWord(name)+"=x")
 	}
 	return strings.Join(words, " ")
 }
 
-// whyNone returns an error for members that a line of _redirects cannot express.
-func (e *tomlRedirect) whyNone() error {
+// unsupported returns an error for members that a line of _redirects cannot express.
+func (e *tomlRedirect) unsupported() error {
 	for _, name := range []string{"headers", "signed", "sign", "signing", "rate_limit"} {
 		m := e.members[name]
 		switch has := !m.IsEmpty() || m.Text != "" && m.Text != "false"; {
@@ -149,11 +149,11 @@ func (e *tomlRedirect) path(name, oldName string) string {
 	if err != nil {
 		e.refuse("%s", err)
 	}
-	return wordOfTOML(text)
+	return asWord(text)
 }
 
-// wordOfTOML returns a text as a word of a line of _redirects.
-func wordOfTOML(text string) string {
+// asWord returns a text as a word of a line of _redirects.
+func asWord(text string) string {
 	if strings.HasPrefix(text, "#") {
 		text = "%23" + text[1:]
 	}

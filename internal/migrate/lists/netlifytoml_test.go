@@ -93,11 +93,11 @@ to = "/j"
 [[redirects]]
 from = ""
 to = "/\u0001"
-`, rulefile.Reading{}, "i,/j,301,exact\n", "file:1:1: the redirect has no \"to\"\n" +
-			"file:3:1: \"from\" takes a string, not 3\nfile:3:1: \"b\" is no destination\n" +
-			"file:6:1: \"status\" takes a number, not \"301\"\nfile:11:1: \"force\" takes true or false\n" +
-			"file:11:1: the status must be 301, 302\nfile:19:1: the redirect has no \"from\"\n" +
-			"file:19:1: \"to\" holds control characters\npassed over: \"comment\""},
+`, rulefile.Reading{}, "i,/j,301,exact\n", "file:1:1: the redirect has no \"to\"\nfile:3:1: " +
+			"\"from\" takes a string, not 3\nfile:3:1: \"b\" is not a destination\nfile:6:1: \"status\" " +
+			"takes a number, not \"301\"\nfile:11:1: \"force\" takes true or false\nfile:11:1: the status " +
+			"must be 301, 302\nfile:19:1: the redirect has no \"from\"\nfile:19:1: \"to\" holds control " +
+			"characters\nignored: \"comment\""},
 		{"what is no TOML", "[[redirects]]\nfrom = \"/a\"\nto = \"/b\"\n[[redirects]]\n" +
 			"from = \"/c\nto = 1\n", rulefile.Reading{}, "", "file:5:11: this is not valid TOML: strings cannot contain newlines"},
 		{"no redirects", "[build]\nx = 1\n", rulefile.Reading{}, "", "there are no [[redirects]]"},
@@ -105,7 +105,7 @@ to = "/\u0001"
 			"redirects are written as [[redirects]]"},
 		{"a text of several lines",
 			"[[redirects]]\nfrom=\"/a\"\nto=\"/b\"\nnote=\"\"\"\n[[redirects]]\n\"\"\"\n",
-			rulefile.Reading{}, "a,/b,301,exact\n", "passed over: \"note\""},
+			rulefile.Reading{}, "a,/b,301,exact\n", "ignored: \"note\""},
 	})
 }
 

@@ -61,7 +61,8 @@ func (p *pattern) next() error {
 		return fmt.Errorf("a path has at most %d variables; use Caddy's redir with a path_regexp matcher",
 			pathexpr.MaxGroups)
 	case p.isOver:
-		return errors.New("what takes several segments stands at the end of a path; " + pathexpr.Remedy)
+		return errors.New("a variable for several segments must be at the end of a path; " +
+			pathexpr.Remedy)
 	}
 	switch c := p.rest[0]; {
 	case c == '\\' && len(p.rest) > 1:
@@ -103,8 +104,8 @@ func (p *pattern) addGroup(name string) error {
 	if strings.HasPrefix(p.rest, "(") {
 		found := inParentheses.FindStringSubmatch(p.rest)
 		if found == nil {
-			return errors.New("a parenthesis is empty or does not close, or too many stand in it; write " +
-				"\\( for the character")
+			return errors.New("a parenthesis is empty, not closed or nested too deeply; write \\( for the " +
+				"character")
 		}
 		inside, p.rest = found[1], p.rest[len(found[0]):]
 	}
@@ -117,7 +118,7 @@ func (p *pattern) addGroup(name string) error {
 		return errors.New(printable.Quote(":"+name) + " is given twice; give one of them another name")
 	case modifier == "?":
 		return errors.New("a rule has no optional segment " + printable.Quote(":"+name+"?") +
-			"; write a rule for the path with it, and one for that without it")
+			"; write one rule with it, and one without it")
 	case name == "":
 		name = strconv.Itoa(p.unnamed)
 		p.unnamed++
@@ -136,7 +137,7 @@ func (p *pattern) addGroup(name string) error {
 		}
 		p.write("("+inside+")", group{name: name})
 	case inside != "":
-		return noExpression(inside)
+		return expressionError(inside)
 	default:
 		return p.addSeveral(name, modifier)
 	}
@@ -146,9 +147,9 @@ func (p *pattern) addGroup(name string) error {
 // inParentheses matches an expression in parentheses, which may be nested.
 var inParentheses = regexp.MustCompile(`(?s)^\(((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\))+)\)`)
 
-// noExpression returns the error for an unsupported expression in parentheses.
-func noExpression(inside string) error {
-	return errors.New("a variable takes any segment, and no regular expression such as " +
+// expressionError returns the error for an unsupported expression in parentheses.
+func expressionError(inside string) error {
+	return errors.New("a variable matches any segment, not a regular expression such as " +
 		printable.Quote("("+inside+")") + "; " + pathexpr.Remedy)
 }
 
@@ -161,7 +162,7 @@ func (p *pattern) write(expression string, g group) {
 func (p *pattern) addSeveral(name, modifier string) error {
 	front, isBehindSlash := strings.CutSuffix(p.expression.String(), "/")
 	if !isBehindSlash {
-		return errors.New("what takes several segments stands for whole ones, behind a \"/\"; " +
+		return errors.New("a variable for several segments must match whole ones, after a \"/\"; " +
 			pathexpr.Remedy)
 	}
 	p.isOver = true
@@ -178,8 +179,8 @@ func (p *pattern) addSeveral(name, modifier string) error {
 // parsePlain parses a path without patterns.
 func parsePlain(source string) (*pattern, error) {
 	if strings.ContainsAny(source, "*()") {
-		return nil, errors.New("what stands in a path here is taken as it is, and no request has such " +
-			"a path")
+		return nil, errors.New("this path has no patterns, and no request has such a path; write a " +
+			"path without \"*\" and parentheses")
 	}
 	p := new(pattern)
 	p.addText(source)
@@ -207,7 +208,7 @@ func parseGlob(source string) (p *pattern, err error) {
 		case segment == "*":
 			segments[i] = ":part" + strconv.Itoa(i)
 		case strings.HasPrefix(segment, ":"):
-			return nil, errors.New("\":\" is a variable at Firebase only where the destination has one, " +
+			return nil, errors.New("\":\" begins a variable at Firebase only if the destination has one, " +
 				"too; write \"*\" for any segment")
 		case special >= 0:
 			return nil, fmt.Errorf("a rule has no \"%c\", which is a part of a glob; %s", segment[special],
@@ -238,7 +239,7 @@ func (p *pattern) lines(line redirects.Line, d *destination) ([]redirects.Line, 
 	e, err := pathexpr.Parse("^"+p.expression.String()+"$", options)
 	switch {
 	case err != nil && p.alternatives != "":
-		return nil, noExpression(p.alternatives)
+		return nil, expressionError(p.alternatives)
 	case err != nil:
 		return nil, err
 	}

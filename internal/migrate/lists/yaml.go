@@ -28,8 +28,8 @@ func ReadYAML(t *migrate.Table, r io.Reader) error {
 		readMap(t, document)
 	}
 	if t.Status == 0 && t.Entries() > 0 {
-		t.Remark("a map in YAML tells neither the status of redirects nor what becomes of queries, so " +
-			"the site's own hold; say it with --status and --query")
+		t.Remark("a map in YAML says neither the status of redirects nor what happens to queries, so " +
+			"the site's settings apply; set others with --status and --query")
 	}
 	return nil
 }
@@ -46,7 +46,7 @@ func readMap(t *migrate.Table, table migrate.Node) {
 		}
 	}
 	if under.Kind != 0 {
-		t.RemarkPassed("members beside \"redirects\" are", others)
+		t.RemarkSkipped("members beside \"redirects\" are", others)
 		table = under
 	}
 	line, isRedirect := lineOf(table)
@@ -57,7 +57,7 @@ func readMap(t *migrate.Table, table migrate.Node) {
 			}
 			break
 		}
-		found := described(table)
+		found := describeYAML(table)
 		if isRedirect && table.Kind == '{' {
 			found = "one redirect"
 		}
@@ -84,8 +84,8 @@ func lineOf(v migrate.Node) (line string, is bool) {
 	return printable.Quote(from) + ": " + printable.Quote(to), true
 }
 
-// described describes a value in terms of YAML.
-func described(n migrate.Node) string {
+// describeYAML describes a value in terms of YAML.
+func describeYAML(n migrate.Node) string {
 	switch n.Kind {
 	case '{':
 		return "a map"
@@ -102,12 +102,12 @@ func isText(n migrate.Node) bool { return n.Kind == '"' || n.Kind == 'w' && n.Te
 func readPair(t *migrate.Table, key, value migrate.Node) {
 	switch {
 	case key.Kind == 'w' && key.Text == "<<":
-		t.Wrong(key.At, "another map is merged here, which is not taken over; write its entries down")
+		t.Wrong(key.At, "maps that are merged with \"<<\" are not converted; write out their entries")
 	case !isText(key):
-		t.Wrong(key.At, "a path is a text, not %s", described(key))
+		t.Wrong(key.At, "a path is a text, not %s", describeYAML(key))
 	case !isText(value):
 		t.Wrong(key.At, "the destination of %s is a text, not %s", printable.Quote(key.Text),
-			described(value))
+			describeYAML(value))
 	default:
 		addPair(t, key.At, key.Text, value.Text)
 	}
@@ -123,8 +123,8 @@ func addPair(t *migrate.Table, at resolver.Position, path, to string) {
 	case strings.HasPrefix(path, "^"):
 		t.AddMatch(redirects.Line{At: at}, path, to, pathexpr.Options{})
 	case looksLikeExpression.MatchString(path):
-		t.Refuse(at, nil, errors.New("the path looks like a regular expression, which begins with "+
-			"\"^\"; write that in front, or the path percent-encoded"))
+		t.Refuse(at, nil, errors.New("the path looks like a regular expression without \"^\"; add \"^\" "+
+			"in front, or write the path percent-encoded"))
 	default:
 		path = "/" + strings.TrimPrefix(path, "/")
 		t.Add(redirects.Line{At: at, Path: redirects.Text(path), To: redirects.Literal(to),

@@ -17,18 +17,18 @@ func TestMapsInYAMLBecomeRules(t *testing.T) {
 	migratetest.CheckAll(t, yaml, []migratetest.Case{
 		{"paths", "# moved\n/a: /b\nc: \"https://x.example/?q=1\"\n'/d e': /f # g\n", none,
 			"a,/b,,exact\nc,https://x.example/?q=1,,exact,,ignore\nd e,/f,,exact\n",
-			"tells neither the status"},
+			"says neither the status"},
 		{"a regular expression", "^/blog/(.*)$: https://b.example/$1\n^/u/([^/]+)/(?P<page>[^/]+)$: " +
 			"/v/${page}?u=$1\n", none, "blog,https://b.example/,\n" +
-			"u/{p1}/{p2},/v/{+p2}?u={p1},,exact,,ignore\n", "tells neither the status"},
+			"u/{p1}/{p2},/v/{+p2}?u={p1},,exact,,ignore\n", "says neither the status"},
 		{"the first entry counts", "/a/b: /c\n^/a/(.*)$: /d/$1\n/a/e: /f\n", none,
 			"a/b,/c,,exact\na,/d/\n", "file:3:1: no request reaches this line: the line at file:2:1"},
 		{"several documents", "---\n/a: /b\n---\n/c: /d\n...\n---\n", none, "a,/b,,exact\nc,/d,,exact\n",
-			"tells neither the status"},
+			"says neither the status"},
 		{"under redirects", "version: 2\nredirects:\n  /a: /b\n", none, "a,/b,,exact\n",
-			`members beside "redirects" are passed over: "version"`},
+			`members beside "redirects" are ignored: "version"`},
 		{"anchors", "/a: &new /b\n/c: *new\n", none, "a,/b,,exact\nc,/b,,exact\n",
-			"tells neither the status"},
+			"says neither the status"},
 		{"a refused expression",
 			"^/v[0-9]+/(.*)$: /new/$1\n/about: /us\n^/(.*)$: https://old.example/$1\n", none,
 			"about,/us,,exact\n{+splat},https://old.example/{+splat}\n",
@@ -46,17 +46,17 @@ func TestWhatIsNoMapInYAMLIsToldAllAtOnce(t *testing.T) {
 			"file:2:3: redirects in YAML are a map of paths and destinations, not one redirect; write a " +
 				"line such as \"/a\": \"/b\""},
 		{"entries", "/n: 5\n/l: [a]\n/m: {to: /a}\n/e:\n? [a]\n: /b\n/f: /g\n<<: {/h: /i}\n", none,
-			"f,/g,,exact\n", "file:1:1: \"5\" is no destination\n" +
-				"file:2:1: the destination of \"/l\" is a text, not a list\n" +
-				"file:3:1: the destination of \"/m\" is a text, not a map\n" +
-				"file:4:1: the destination of \"/e\" is a text, not null\n" +
-				"file:5:3: a path is a text, not a list\nfile:8:1: another map is merged here"},
+			"f,/g,,exact\n", "file:1:1: \"5\" is not a destination\nfile:2:1: the destination of \"/l\" " +
+				"is a text, not a list\nfile:3:1: the destination of \"/m\" is a text, not a map\nfile:4:1: " +
+				"the destination of \"/e\" is a text, not null\nfile:5:3: a path is a text, not a " +
+				"list\nfile:8:1: maps that are merged with \"<<\""},
 		{"what is no YAML", "/a: /b\n/c: /d: e\n/f: /g\n/h: \"i\n/j: /k\n", none, "",
 			"file:2:1: this is not valid YAML: mapping values are not allowed"},
 		{"expressions", "^/a(b|: /c\n/d.*$: /e\n^/x/([0-9]+)$: /f\n^/y/(.*)$: /z/${p}\n", none, "",
 			"file:1:1: in the regular expression\nfile:2:1: the path looks like a regular expression\n" +
-				"file:3:1: in the regular expression\nfile:4:1: \"$\" in the destination does not name a group"},
-		{"a query", "/a?b=c: /d\n", none, "", `file:1:1: a rule has no "?" in its path`},
+				"file:3:1: in the regular expression\nfile:4:1: \"$\" in the destination does not name a " +
+				"group"},
+		{"a query", "/a?b=c: /d\n", none, "", `file:1:1: a rule matches the path alone`},
 		{"control characters", "\"/a\\x01x\\x02\": /b\n", none, "",
 			"file:1:1: a path or a destination holds"},
 		{"an anchor that is none", "/c: /d\n/a: *b\n", none, "",
@@ -92,9 +92,9 @@ func TestPlacesInALongMapAreThoseOfItsLines(t *testing.T) {
 			t.Fatalf("the rule of line %d is said to be in line %d", at, rule.Position.Line)
 		}
 	})
-	want := fmt.Sprintf("file:%d:1: \"6\" is no destination", n/2+1)
+	want := fmt.Sprintf("file:%d:1: \"6\" is not a destination", n/2+1)
 	if err == nil || !strings.HasPrefix(err.Error(), want) ||
-		!strings.Contains(err.Error(), fmt.Sprintf("\nfile:%d:1: \"5\" is no destination", n)) {
+		!strings.Contains(err.Error(), fmt.Sprintf("\nfile:%d:1: \"5\" is not a destination", n)) {
 		t.Errorf("the errors are %v", err)
 	}
 }

@@ -53,7 +53,7 @@ func (n *blockReader) readLine(line string, lines *migrate.LineReader) {
 	split, err := words.Split(line, 0)
 	for _, w := range split {
 		if w.IsMark {
-			n.takeStatement(w.Text)
+			n.readStatement(w.Text)
 			n.words = n.words[:0]
 			continue
 		}
@@ -65,14 +65,14 @@ func (n *blockReader) readLine(line string, lines *migrate.LineReader) {
 	}
 }
 
-// takeStatement handles a statement, which ends with a mark.
-func (n *blockReader) takeStatement(mark string) {
+// readStatement handles a statement, which ends with a mark.
+func (n *blockReader) readStatement(mark string) {
 	words := n.words
 	switch {
 	case mark == "}":
 		n.block = block{}
 		if len(words) > 0 {
-			n.Wrong(words[0].at, "the statement does not end; write \";\" behind it")
+			n.Wrong(words[0].at, "the statement does not end; add \";\"")
 		}
 		return
 	case len(words) == 0 || n.block.isOther && mark == ";":
@@ -87,7 +87,7 @@ func (n *blockReader) takeStatement(mark string) {
 		n.block.hasMasks = n.block.hasMasks || key == "hostnames"
 	case len(words) == 2 && key == "include":
 		n.Refuse(at, nil, errors.New("the file "+printable.Quote(words[1].text)+
-			" stands on its own; convert it, too"))
+			" is a file of its own; convert it, too"))
 	case len(words) != 2:
 		n.Wrong(at, "a line of a map has a key and a destination, and this one has %s; quote "+
 			"those with blanks", printable.Count(len(words), "word"))
@@ -110,11 +110,11 @@ func (n *blockReader) openBlock() {
 		n.block.lookedUp = "$uri"
 	case "$request_uri":
 		n.block.lookedUp = "$request_uri"
-		n.Remark("nginx looks up the path with its query there, as the request spells them, and rules " +
-			"go by the path alone, however it is spelled")
+		n.Remark("nginx looks up path and query as the request spells them; rules match the path " +
+			"alone, however it is spelled")
 	default:
 		n.block.isOther = true
-		n.Wrong(words[1].at, "the map is looked up by %s, and a rule by its path; convert maps of $uri "+
+		n.Wrong(words[1].at, "the map is looked up by %s, but rules match paths; convert maps of $uri "+
 			"and $request_uri", printable.Quote(words[1].text))
 		return
 	}
@@ -124,7 +124,7 @@ func (n *blockReader) openBlock() {
 // finish adds the remarks on all blocks, and the default.
 func (n *blockReader) finish() {
 	if len(n.words) > 0 {
-		n.Wrong(n.words[0].at, "the statement does not end; write \";\" behind it")
+		n.Wrong(n.words[0].at, "the statement does not end; add \";\"")
 	}
 	if len(n.maps) > 1 {
 		n.Remark("the maps of %s are read as one, in which the first line for a path counts; convert "+
@@ -134,8 +134,8 @@ func (n *blockReader) finish() {
 		n.Add(*n.fallback)
 	}
 	if n.hasPlain {
-		n.Remark("nginx looks up keys without regard to case, and here case counts; fold case in the " +
-			"shortlink block if that is meant")
+		n.Remark("nginx ignores the case of keys, but rules do not; if it does not matter, add fold " +
+			"case to the shortlink block")
 	}
 }
 
@@ -163,12 +163,12 @@ func (n *blockReader) addPlain(at resolver.Position, key, to string) {
 		n.Refuse(at, nil, errors.New("a key that ends in \".*\" is a mask because of hostnames; remove "+
 			"hostnames, or write a rule for each path"))
 	case n.block.lookedUp != "" && key != "" && key[0] != '/':
-		n.Drop(at, "no request reaches this line: a path begins with \"/\"; write it in front")
+		n.Drop(at, "no request reaches this line: a path begins with \"/\"; add it in front")
 	case addPair(n.Table, at, key, to):
 		n.hasPlain = true
 		if n.block.lookedUp == "$uri" && triplet.MatchString(key) {
-			n.Approximate(at, "nginx looks up decoded paths in $uri, in which this key stands for "+
-				"itself, and here it is decoded, too")
+			n.Approximate(at, "nginx compares decoded paths, $uri, with this key as it is written; here "+
+				"the key is decoded, too")
 		}
 	}
 }
@@ -193,5 +193,5 @@ func (n *blockReader) addDefault(at resolver.Position, to string) {
 }
 
 // errVariable is the error for a destination with a variable.
-var errVariable = errors.New("a destination has no variables but parts of the path; use Caddy's " +
-	"redir with placeholders")
+var errVariable = errors.New("a destination has no variables except parts of the path; use " +
+	"Caddy's redir with placeholders")

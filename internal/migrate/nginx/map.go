@@ -20,13 +20,13 @@ func Read(t *migrate.Table, r io.Reader) error {
 		return err
 	}
 	if t.Reading.Status == 0 && t.Reading.Query == resolver.QueryDefault {
-		t.Remark("a map tells neither the status of redirects nor what becomes of queries, so the " +
-			"site's own hold; say it with --status and --query")
+		t.Remark("a map says neither the status of redirects nor what happens to queries, so the " +
+			"site's settings apply; set others with --status and --query")
 	}
 	// If the first line has a tab, tabs separate key and destination, and both may contain blanks.
 	hasTabs := strings.Contains(line, "\t")
 	take := func(line string, lines *migrate.LineReader) {
-		takeLine(t, line, lines, hasTabs && strings.Contains(line, "\t"))
+		readPair(t, line, lines, hasTabs && strings.Contains(line, "\t"))
 	}
 	finish := func() {}
 	if isOfNginx(line) {
@@ -57,8 +57,8 @@ func isOfNginx(line string) bool {
 		hasComment && strings.HasSuffix(strings.TrimSpace(before), ";")
 }
 
-// takeLine handles a line with a tab, or a blank, after its key.
-func takeLine(t *migrate.Table, line string, lines *migrate.LineReader, isTab bool) {
+// readPair handles a line with a tab, or a blank, after its key.
+func readPair(t *migrate.Table, line string, lines *migrate.LineReader, isTab bool) {
 	text := strings.TrimLeft(line, migrate.Space)
 	at := lines.At(len(line) - len(text) + 1)
 	key, to, err := cut(text, isTab)
@@ -67,15 +67,15 @@ func takeLine(t *migrate.Table, line string, lines *migrate.LineReader, isTab bo
 		return
 	}
 	if addPair(t, at, key, to) && strings.Contains(to, "|") {
-		t.Approximate(at, "maps of rnd: in Apache have one of the destinations between \"|\" at "+
-			"random, and here it is part of the destination")
+		t.Approximate(at, "Apache's rnd: maps choose one of the destinations between \"|\"; here \"|\" "+
+			"is part of the destination")
 	}
 }
 
 // cut cuts a line at a tab, or at a blank, into its key and its destination.
 func cut(text string, isTab bool) (key, to string, err error) {
-	between, errMore := migrate.Space, errors.New("the destination holds a blank, which ends it for "+
-		"Apache and not for HAProxy; write %20, or remove what is behind it")
+	between, errMore := migrate.Space, errors.New("the destination has a blank, which ends it for "+
+		"Apache but not for HAProxy; write %20, or remove what follows")
 	if isTab {
 		between, errMore = "\t", errors.New("a line has a key and a destination, and this one has more "+
 			"than two columns; write --from csv for a table with more")
@@ -121,7 +121,7 @@ func answerOf(to string) redirects.Answer {
 func pathOf(t *migrate.Table, key string) (path string, err error) {
 	if host, path, ok := cutHost(key); ok {
 		if !t.HasHost(host) {
-			return "", migrate.OtherHost(host)
+			return "", migrate.OtherHostError(host)
 		}
 		key = path
 	}
@@ -131,8 +131,8 @@ func pathOf(t *migrate.Table, key string) (path string, err error) {
 	case strings.Contains(key, "?"):
 		return "", pathexpr.ErrQuery
 	case key[0] == '^':
-		return "", errors.New("the key is a regular expression, as those of map_reg; convert it " +
-			"with --from yaml, which has a colon behind keys")
+		return "", errors.New("the key is a regular expression, as for map_reg; add a colon after each " +
+			"key, and convert with --from yaml")
 	case key[0] != '/':
 		key = "/" + key
 	}

@@ -15,7 +15,7 @@ import (
 var quietMap = rulefile.Reading{Status: 301, Hosts: []string{"example.com"}}
 
 func TestMapsOfNginxAreRules(t *testing.T) {
-	const caseless = "nginx looks up keys without regard to case"
+	const caseless = "nginx ignores the case of keys"
 	migratetest.Check(t, nginx.Read, quietMap, []migratetest.Text{
 		{"default \"\";\n/Old.html  https://e.example/new;", "Old.html https://e.example/new 301 exact",
 			caseless},
@@ -29,7 +29,7 @@ func TestMapsOfNginxAreRules(t *testing.T) {
 				"exact|a{_splat}/{+_rest} /c 301 exact|z pass|{+splat} /z 301 exact",
 			caseless + "|no rule can match \"/\"|the next handler answers at /z"},
 		{"map $request_uri $new {\n/a%20b /c; }", "a%20b /c 301 exact",
-			"with its query there|" + caseless},
+			"path and query as the request spells them|" + caseless},
 		{"/a /b;\n/c\n  /d;", "a /b 301 exact|c /d 301 exact", caseless},
 		{"hostnames;\nvolatile;\n\\default /d;", "default /d 301 exact", caseless},
 		{"/100% /d;", "100%25 /d 301 exact", caseless},
@@ -42,11 +42,11 @@ func TestAnEmptyDestinationOfNginxLetsRequestsPass(t *testing.T) {
 	migratetest.Check(t, nginx.Read, quietMap, []migratetest.Text{
 		{"/a \"\";\n~^/b/ '';\ndefault https://x.example/;",
 			"a pass exact|b pass|{+splat} https://x.example/ 301 exact",
-			"without regard|no rule can"},
+			"ignores the case|no rule can"},
 		{"/a \"\";\n/b /c;\n~^/d/(.*)$ /e/$1;", "a pass exact|b /c 301 exact|d /e/ 301",
-			"without regard"},
-		{"/a \"\";\n/b /c;\n/b \"\";\n/a /d;", "b /c 301 exact", "without regard|" +
-			"no request reaches this line|no request reaches this line"},
+			"ignores the case"},
+		{"/a \"\";\n/b /c;\n/b \"\";\n/a /d;", "b /c 301 exact", "ignores the case|no request reaches " +
+			"this line|no request reaches this line"},
 	})
 }
 
@@ -54,7 +54,7 @@ func TestMapsOfNginxForSeveralVariablesAreToldOf(t *testing.T) {
 	migratetest.Check(t, nginx.Read, quietMap, []migratetest.Text{{"map $uri $new {\n/a /b;\n}\n" +
 		"map $http_host $x {\n/x /y;\n}\nmap $uri $other {\n/c /d;\n}\n",
 		"a /b 301 exact|c /d 301 exact", `the maps of "$new", "$other" are read as one` +
-			"|without regard to case|looked up by \"$http_host\""}})
+			"|ignores the case of keys|looked up by \"$http_host\""}})
 }
 
 func TestAMapOfRequestURIsHasEncodedPathsAndQueries(t *testing.T) {
@@ -75,10 +75,10 @@ func TestAMapOfRequestURIsHasEncodedPathsAndQueries(t *testing.T) {
 }
 
 func TestABlockTellsWhichKeysNginxNeverLooksUp(t *testing.T) {
-	const caseless = "nginx looks up keys without regard to case"
+	const caseless = "nginx ignores the case of keys"
 	for _, tt := range []migratetest.Text{
 		{"map $uri $new {\n/a%20b /c;\n}", "a%20b /c 301 exact",
-			caseless + "|nginx looks up decoded paths in $uri"},
+			caseless + "|nginx compares decoded paths"},
 		{"map $uri $new {\n/a%zz /c;\n}", "a%25zz /c 301 exact", caseless},
 		{"map $uri $new {\nold /c;\n}\nnew /d;", "new /d 301 exact",
 			caseless + "|a path begins with \"/\""},
@@ -91,14 +91,14 @@ func TestABlockTellsWhichKeysNginxNeverLooksUp(t *testing.T) {
 }
 
 func TestWhatAMapOfNginxCannotHaveIsToldOf(t *testing.T) {
-	const caseless = "nginx looks up keys without regard to case|"
+	const caseless = "nginx ignores the case of keys|"
 	migratetest.Check(t, nginx.Read, quietMap, []migratetest.Text{
-		{"include more.map;", "", `file:1:1: the file "more.map" stands on its own`},
+		{"include more.map;", "", `file:1:1: the file "more.map" is a file of its own`},
 		{"~^/a$ /b$host;", "", `"$" in the destination does not name a group`},
 		{"~/(a /b;", "", "is not well-formed"},
 		{"/a?x /b;", "", "a rule has no query"},
 		{"/a $b;", "", "a destination has no variables"},
-		{"/a b;", "", `"b" is no destination`},
+		{"/a b;", "", `"b" is not a destination`},
 		{"/a /b /c;", "", "this one has 3 words"},
 		{"/a /b;\n/c /d", "a /b 301 exact", caseless + "file:2:1: the statement does not end"},
 		{"\"/a /b;\n", "", "file:1:1: a quotation mark is not closed"},
@@ -119,13 +119,13 @@ func TestListsOfKeysAndDestinationsAreRules(t *testing.T) {
 			"g /h 301 exact", ""},
 		{"/a\t/b\t301", "", "write --from csv"},
 		{"  /a /b\n  /c /d", "a /b 301 exact|c /d 301 exact", ""},
-		{"/a /b\n/c /d\tnote", "a /b 301 exact", "the destination holds a blank"},
-		{"/a /b|/c", "a /b|/c 301 exact", "maps of rnd: in Apache"},
-		{"^/a/.* /b", "", "the key is a regular expression, as those of map_reg"},
+		{"/a /b\n/c /d\tnote", "a /b 301 exact", "the destination has a blank"},
+		{"/a /b|/c", "a /b|/c 301 exact", "Apache's rnd: maps choose one"},
+		{"^/a/.* /b", "", "the key is a regular expression, as for map_reg"},
 		{"/a\t", "", "the line has no destination"},
 		{"/a", "", "file:1:1: the line has no destination"},
-		{"/a b", "", `"b" is no destination`},
-		{"/a /b c", "", "the destination holds a blank"},
+		{"/a b", "", `"b" is not a destination`},
+		{"/a /b c", "", "the destination has a blank"},
 		{"https://example.com/a /b\nhttps://e.example/a /b", "a /b 301 exact",
 			"file:2:1: a rule has no host"},
 		{"/a#b /c", "a%23b /c 301 exact", ""},
@@ -136,7 +136,7 @@ func TestListsOfKeysAndDestinationsAreRules(t *testing.T) {
 
 func TestAMapSaysNeitherStatusNorQueries(t *testing.T) {
 	migratetest.Check(t, nginx.Read, rulefile.Reading{}, []migratetest.Text{{"/a /b", "a /b exact",
-		"a map tells neither the status of redirects nor what becomes of queries"}})
+		"a map says neither the status of redirects nor what happens to queries"}})
 	below := false
 	migratetest.Check(t, nginx.Read, rulefile.Reading{Exact: &below, Query: resolver.QueryIgnore},
 		[]migratetest.Text{{"/a /b", "a /b ignore", ""}})
@@ -151,17 +151,17 @@ func TestAKeyOfAMapWithAHostIsForThatHost(t *testing.T) {
 			{"old.html /b", "old.html /b 301 exact", ""},
 			{".well-known/x /b", ".well-known/x /b 301 exact", ""},
 			{"hostnames;\n*.example.com /x;\n.b.example /y;\n/a /b;", "a /b 301 exact",
-				`without regard to case|if "*.example.com" is|if ".b.example" is`},
+				`ignores the case of keys|if "*.example.com" is|if ".b.example" is`},
 		})
 }
 
 func TestADefaultOfAMapThatIsNoneIsToldOf(t *testing.T) {
-	const folds = "without regard to case|"
+	const folds = "ignores the case of keys|"
 	migratetest.Check(t, nginx.Read, rulefile.Reading{Status: 301}, []migratetest.Text{
-		{"default \"\";\n/a /b;", "a /b 301 exact", "without regard to case"},
+		{"default \"\";\n/a /b;", "a /b 301 exact", "ignores the case of keys"},
 		{"default https://x.example$request_uri;\n/a /b;", "a /b 301 exact",
 			folds + "has no variables"},
-		{"default x;\n/a /b;", "a /b 301 exact", folds + "file:1:1: \"x\" is no destination"},
+		{"default x;\n/a /b;", "a /b 301 exact", folds + "file:1:1: \"x\" is not a destination"},
 		{"default https://x.example/;\ndefault /y;\n/a /b;",
 			"a /b 301 exact|{+splat} https://x.example/ 301 exact",
 			folds + "no rule can match|a map has one default, and the line at file:1:1"},

@@ -13,20 +13,20 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// ReadCSV reads a table of rules, or of any other program.
+// ReadCSV reads a table of rules, or of another program.
 func ReadCSV(in migrate.Input, add func(resolver.Rule)) (migrate.ReadResult, error) {
-	u := newUsual(in)
+	u := newGenericTable(in)
 	rows := u.rows
 	first, err := rows.Next()
 	if err == nil {
-		if p := programOf(first, in.Reading.Hosts); p != nil {
+		if p := exporterOf(first, in.Reading.Hosts); p != nil {
 			read := func(t *migrate.Table, _ io.Reader) error {
-				table := table{t: t, rows: rows, program: p}
+				table := table{t: t, rows: rows, exporter: p}
 				return table.read(first)
 			}
 			return migrate.LinesOf(read)(in, add)
 		}
-		if !rows.IsHeader(first) && isOtherHeader(first) {
+		if !rows.IsHeader(first) && isHeaderWithoutKey(first) {
 			return migrate.ReadResult{}, rulefile.Errors{{Position: rows.At(0), Message: "the header has " +
 				"no column for the key, or none for the destination: " + migrate.QuoteAll(first) +
 				"; name the columns key and destination"}}
@@ -35,13 +35,13 @@ func ReadCSV(in migrate.Input, add func(resolver.Rule)) (migrate.ReadResult, err
 	return u.readRules(first, err, add)
 }
 
-// table reads a table that another program has written. A host is accepted only if all lines have
+// table reads a table that another program exported. A host is accepted only if all lines have
 // the same host, so lines are held until the end.
 type table struct {
-	t       *migrate.Table
-	rows    *rulefile.Rows
-	program *program
-	held    []heldLine
+	t        *migrate.Table
+	rows     *rulefile.Rows
+	exporter *exporter
+	held     []heldLine
 }
 
 // heldLine is a line with its host, or "" for no host.
@@ -52,25 +52,25 @@ type heldLine struct {
 
 // read reads all rows. The caller has read the first.
 func (p *table) read(row []string) (err error) {
-	facts := p.program
-	p.t.Program, p.t.LastCounts = facts.name, facts.lastCounts
-	if facts.slashesCount {
+	from := p.exporter
+	p.t.Program, p.t.LastCounts = from.name, from.lastCounts
+	if from.slashesCount {
 		p.t.Slashes = redirects.SlashesMerged
 	}
-	p.t.Remark("this is read as a table of %s", facts.name)
-	for _, remark := range facts.remarks {
+	p.t.Remark("this is read as a table of %s", from.name)
+	for _, remark := range from.remarks {
 		p.t.Remark("%s", remark)
 	}
-	if facts.isBulk {
+	if from.isBulk {
 		p.addRow(row)
 	} else {
 		var others migrate.Names
-		for i, holds := range facts.columns {
+		for i, holds := range from.columns {
 			if holds == "" && row[i] != "" {
 				others.Add(row[i])
 			}
 		}
-		p.t.RemarkPassed("columns that say nothing here are", others)
+		p.t.RemarkSkipped("columns without a meaning here are", others)
 	}
 	for row, err = p.rows.Next(); err == nil; row, err = p.rows.Next() {
 		p.addRow(row)
@@ -79,21 +79,21 @@ func (p *table) read(row []string) (err error) {
 		p.t.Wrong(e.Position, "%s", e.Message)
 	}
 	p.release()
-	p.t.Status = cmp.Or(p.t.Status, facts.status)
+	p.t.Status = cmp.Or(p.t.Status, from.status)
 	return err
 }
 
 // addRow adds a row.
 func (p *table) addRow(fields []string) {
 	at := p.rows.At(0)
-	r := newRow(p.program, fields)
+	r := newRow(p.exporter, fields)
 	line := r.line(p.t)
 	line.At = at
 	switch {
 	case r.wrong != nil:
 		p.t.Wrong(at, "%s", r.wrong)
 	case strings.EqualFold(r.fields["state"], "disabled"):
-		p.t.Drop(at, "the redirect is disabled in "+p.program.name)
+		p.t.Drop(at, "the redirect is disabled in "+p.exporter.name)
 	case r.refused != nil:
 		p.t.Refuse(at, nil, r.refused)
 	default:
@@ -113,7 +113,7 @@ func (p *table) release() {
 	for i, held := range p.held {
 		p.held[i] = heldLine{} // frees memory for the table
 		if others[held.host] && !isOne {
-			held.line.Refused = migrate.OtherHost(held.host)
+			held.line.Refused = migrate.OtherHostError(held.host)
 		}
 		p.t.Add(held.line)
 	}

@@ -14,27 +14,27 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// row is a row of a table of another program.
+// row is a row of a table of an exporter.
 type row struct {
-	program *program
-	fields  map[string]string
-	host    string
-	refused error // why no rule is equivalent
-	wrong   error // why its program would reject it, too
+	exporter *exporter
+	fields   map[string]string
+	host     string
+	refused  error // why no rule is equivalent
+	wrong    error // why its exporter would reject it, too
 }
 
 // newRow parses the fields of a row. If several columns have the same meaning, the first one with
 // text counts.
-func newRow(p *program, fields []string) *row {
-	r := &row{program: p, fields: map[string]string{}}
+func newRow(p *exporter, fields []string) *row {
+	r := &row{exporter: p, fields: map[string]string{}}
 	for i, field := range fields {
 		err := migrate.CheckText("the row", field)
 		if i < len(p.columns) {
 			name := p.columns[i]
 			r.fields[name] = cmp.Or(r.fields[name], strings.Clone(strings.TrimSpace(field)))
 		} else if field != "" {
-			err = errors.New(printable.Quote(field) + " stands behind the last column; put a field with " +
-				"what separates columns into quotation marks")
+			err = errors.New(printable.Quote(field) + " is beyond the last column; put fields that " +
+				"contain the separator into quotation marks")
 		}
 		r.wrong = cmp.Or(err, r.wrong)
 	}
@@ -43,11 +43,11 @@ func newRow(p *program, fields []string) *row {
 	}
 	regex := r.fields["regex"]
 	if regex != "" && regex != "0" && !strings.EqualFold(regex, "plain") {
-		r.refused = errors.New("a rule's path is no regular expression; write path and destination " +
-			"into a map in YAML for --from yaml, or use Caddy's redir with a path_regexp matcher")
+		r.refused = errors.New("a rule's path is not a regular expression; write path and destination " +
+			"as a map in YAML for --from yaml, or use Caddy's redir with a path_regexp matcher")
 	}
 	if r.isTrue("subdomains") {
-		r.refused = errors.New("a rule has no host, and none of its subdomains; write a row for each")
+		r.refused = errors.New("a rule has no host, and cannot match subdomains; write a row for each")
 	}
 	return r
 }
@@ -82,8 +82,8 @@ func (r *row) line(t *migrate.Table) (line redirects.Line) {
 	if err := migrate.CheckPath(path); err != nil {
 		r.refused = err
 	} else if strings.Contains(path, "*") || strings.Contains(to, "$1") {
-		r.refused = errors.New("a row of " + r.program.name + " has no \"*\" and \"$1\", and is for a " +
-			"path alone; " + pathexpr.Remedy)
+		r.refused = errors.New("a row of " + r.exporter.name + " has no patterns such as \"*\" and " +
+			"\"$1\"; " + pathexpr.Remedy)
 	}
 	line.Path, line.To = redirects.Text(path), redirects.Literal(to)
 	switch {
@@ -91,10 +91,10 @@ func (r *row) line(t *migrate.Table) (line redirects.Line) {
 		line.Query = resolver.QueryPreserve
 	case r.fields["query"] != "":
 		line.Query = resolver.QueryIgnore
-	case r.program.query == resolver.QueryMerge && !migrate.HasQuery(to):
+	case r.exporter.query == resolver.QueryMerge && !migrate.HasQuery(to):
 		line.Query = t.Reading.Query
 	default:
-		line.Query = cmp.Or(t.Reading.Query, r.program.query)
+		line.Query = cmp.Or(t.Reading.Query, r.exporter.query)
 	}
 	switch {
 	case isSubpath && keepsSuffix:
@@ -129,7 +129,8 @@ func (r *row) path() string {
 func (r *row) setHost(host string) {
 	name, err := weburl.ParseHost(host)
 	if err != nil {
-		r.refused = errors.New(printable.Quote(host) + " is the name of no host; write the key as a path")
+		r.refused = errors.New(printable.Quote(host) + " is not the name of a host; write the key as a " +
+			"path")
 		return
 	}
 	r.host = name
@@ -152,7 +153,7 @@ func (r *row) answer(line *redirects.Line, isPermanent bool) {
 	code, err := strconv.Atoi(status)
 	switch {
 	case kind != "" && kind != "url" && kind != "error":
-		r.refused = errors.New("a rule leads somewhere by a redirect, and not by " +
+		r.refused = errors.New("a rule can redirect, but not " +
 			printable.Quote(kind) + "; use Caddy's rewrite or respond")
 	case code == 410:
 		line.Answer = redirects.Gone
@@ -162,7 +163,7 @@ func (r *row) answer(line *redirects.Line, isPermanent bool) {
 		line.Status = 308
 	case status == "":
 	case code >= 200 && code < 600:
-		r.refused = migrate.NoStatus(code)
+		r.refused = migrate.StatusError(code)
 	default:
 		r.wrong = errors.New("the status must be " + migrate.StatusCodes + ", not " +
 			printable.Quote(status))

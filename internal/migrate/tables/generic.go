@@ -13,17 +13,17 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// usual is a table of redirects from an unknown program, or one of our own. It accepts common
-// synonyms for column names and statuses.
-type usual struct {
+// genericTable is a table of redirects from an unknown program, or one of our own. It accepts
+// common synonyms for column names and statuses.
+type genericTable struct {
 	t       migrate.Table
 	rows    *rulefile.Rows
-	columns []usualColumn // of the header
-	isGone  bool          // the row marks a link as gone
+	columns []genericColumn // of the header
+	isGone  bool            // the row marks a link as gone
 }
 
-// usualColumn is a column of a header.
-type usualColumn struct {
+// genericColumn is a column of a header.
+type genericColumn struct {
 	name string
 	at   resolver.Position
 	own  string // its name here, "" for none
@@ -34,32 +34,34 @@ type usualColumn struct {
 	hasStatus, hasOther bool
 }
 
-func newUsual(in migrate.Input) *usual {
-	u := &usual{t: migrate.Table{Reading: in.Reading}, rows: rulefile.NewRows(in.Reader, in.Source)}
+func newGenericTable(in migrate.Input) *genericTable {
+	u := &genericTable{
+		t: migrate.Table{Reading: in.Reading}, rows: rulefile.NewRows(in.Reader, in.Source),
+	}
 	u.rows.Renaming = rulefile.Renaming{Header: u.rename, Field: u.field}
 	return u
 }
 
 // readRules reads a table of rules. The caller has read its first row, or got an error instead.
-func (u *usual) readRules(
-	first []string, inFirst error, add func(resolver.Rule),
+func (u *genericTable) readRules(
+	first []string, firstErr error, add func(resolver.Rule),
 ) (found migrate.ReadResult, err error) {
-	found.Warnings, err = u.t.Reading.ReadRows(u.rows, first, inFirst, func(rule resolver.Rule) {
+	found.Warnings, err = u.t.Reading.ReadRows(u.rows, first, firstErr, func(rule resolver.Rule) {
 		if u.isGone {
 			rule.Value = resolver.GoneValue
 		}
 		add(rule)
 	})
-	return u.tellOfOthers(found, err)
+	return u.warnOfSkipped(found, err)
 }
 
 // rename returns the rule file's names for the columns. A column with the proper name takes
 // precedence over synonyms.
-func (u *usual) rename(header []string) (names []string) {
+func (u *genericTable) rename(header []string) (names []string) {
 	u.columns = nil
 	proper := map[string]bool{}
 	for i, name := range header {
-		c := usualColumn{name: strings.Clone(name), at: u.rows.At(i)}
+		c := genericColumn{name: strings.Clone(name), at: u.rows.At(i)}
 		c.own, c.isOurs = rulefile.ColumnName(name)
 		proper[c.own] = proper[c.own] || c.isOurs
 		u.columns = append(u.columns, c)
@@ -87,8 +89,8 @@ func (u *usual) rename(header []string) (names []string) {
 // statusGone is the status of links that are gone in a table of redirects.
 const statusGone = 410
 
-// usualStatus returns the status in a field. It is 410 for links that are gone.
-func usualStatus(field string) (code int, ok bool) {
+// parseStatus returns the status in a field. It is 410 for links that are gone.
+func parseStatus(field string) (code int, ok bool) {
 	text := strings.ToLower(strings.TrimSpace(field))
 	number, _, _ := strings.Cut(text, " ") // 301 Moved Permanently
 	if number == "410" || text == resolver.GoneValue {
@@ -100,37 +102,37 @@ func usualStatus(field string) (code int, ok bool) {
 	return code, ok
 }
 
-// isOfStatus reports whether a field looks like a status. It is for columns that may hold other
-// things.
-func isOfStatus(field string) bool {
+// looksLikeStatus reports whether a field looks like a status. It is for columns that may hold
+// other things.
+func looksLikeStatus(field string) bool {
 	text := strings.ToLower(strings.TrimSpace(field))
-	_, is := usualStatus(text)
+	_, is := parseStatus(text)
 	return is || strings.Contains(text, "permanent") || strings.Contains(text, "tempora") ||
 		text != "" && text[0] >= '0' && text[0] <= '9'
 }
 
-// passesOver reports whether to skip a field of a column, and records its content.
-func (c *usualColumn) passesOver(field string) bool {
-	if c.isOurs || field == "" || c.own != "" && !(c.isType && !isOfStatus(field)) {
+// skips reports whether to skip a field of a column, and records its content.
+func (c *genericColumn) skips(field string) bool {
+	if c.isOurs || field == "" || c.own != "" && !(c.isType && !looksLikeStatus(field)) {
 		return false
 	}
-	_, isStatus := usualStatus(field)
+	_, isStatus := parseStatus(field)
 	c.hasStatus, c.hasOther = c.hasStatus || isStatus, c.hasOther || !isStatus
 	return true
 }
 
 // field returns the value of a field for a table of rules.
-func (u *usual) field(i int, column, field string) (own string, err error) {
+func (u *genericTable) field(i int, column, field string) (own string, err error) {
 	u.isGone = u.isGone && i > 0
 	switch {
 	case column == "key":
 		return u.t.WithoutHost(field)
-	case u.rows.HasHeader() && u.columns[i].passesOver(field):
+	case u.rows.HasHeader() && u.columns[i].skips(field):
 		return "", nil
 	case field == "" || column != "status":
 		return field, nil
 	}
-	code, ok := usualStatus(field)
+	code, ok := parseStatus(field)
 	if !ok {
 		return "", errors.New("this column holds " + rulefile.StatusWords + ", or 410, not " +
 			printable.Quote(field) + rulefile.InsteadOfStatus(field))
@@ -141,11 +143,14 @@ func (u *usual) field(i int, column, field string) (own string, err error) {
 	return strconv.Itoa(code), nil
 }
 
-// tellOfOthers warns of columns that are ignored. An ignored column with nothing but statuses is an
-// error.
-func (u *usual) tellOfOthers(found migrate.ReadResult, err error) (migrate.ReadResult, error) {
+// warnOfSkipped warns of columns that are ignored. An ignored column with nothing but statuses is
+// an error.
+func (u *genericTable) warnOfSkipped(
+	found migrate.ReadResult, err error,
+) (migrate.ReadResult, error) {
 	var names []string
-	hasStatus := slices.ContainsFunc(u.columns, func(c usualColumn) bool { return c.own == "status" })
+	isStatus := func(c genericColumn) bool { return c.own == "status" }
+	hasStatus := slices.ContainsFunc(u.columns, isStatus)
 	for _, c := range u.columns {
 		if !u.rows.HasHeader() || c.isOurs || c.own != "" && !c.hasOther {
 			continue
@@ -154,22 +159,22 @@ func (u *usual) tellOfOthers(found migrate.ReadResult, err error) (migrate.ReadR
 		if c.hasStatus && !c.hasOther && !hasStatus {
 			listed, _ := errors.AsType[rulefile.Errors](err)
 			err = append(listed, &rulefile.Error{Position: c.at, Message: "the column " +
-				printable.Quote(c.name) + ", which is passed over, holds nothing but statuses; call it " +
-				"status, or remove it"})
+				printable.Quote(c.name) + ", which is ignored, holds only statuses; call it status, or " +
+				"remove it"})
 		}
 	}
 	if names != nil {
 		found.Warnings = slices.Insert(found.Warnings, 0, lint.Warning{
 			Kind:    rulefile.WarnWholeTable,
-			Message: "columns that say nothing here are passed over: " + migrate.QuoteAll(names)})
+			Message: "columns without a meaning here are ignored: " + migrate.QuoteAll(names)})
 	}
 	return found, err
 }
 
-// isOtherHeader reports whether a first row seems to be a header without a key column. Such a row
-// names a URL or a link, or has words where the status belongs. No field looks like a path, a URL,
-// or a value.
-func isOtherHeader(first []string) bool {
+// isHeaderWithoutKey reports whether a first row seems to be a header without a key column. Such a
+// row names a URL or a link, or has words where the status belongs. No field looks like a path, a
+// URL, or a value.
+func isHeaderWithoutKey(first []string) bool {
 	isHeading := func(field string) bool {
 		name := strings.ToLower(strings.TrimSpace(field))
 		return strings.Contains(name, " ") || strings.HasSuffix(name, "url") ||
@@ -181,7 +186,7 @@ func isOtherHeader(first []string) bool {
 	if len(first) < 2 || slices.ContainsFunc(first[:2], isValue) {
 		return false
 	}
-	_, isStatus := usualStatus(first[min(2, len(first)-1)])
+	_, isStatus := parseStatus(first[min(2, len(first)-1)])
 	return slices.ContainsFunc(first[:2], isHeading) ||
 		len(first) > 2 && !isStatus && !slices.Contains(first[:3], "")
 }

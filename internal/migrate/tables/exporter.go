@@ -9,15 +9,15 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// program is a program whose tables have recognisable columns.
-type program struct {
+// exporter is a program whose tables have recognisable columns.
+type exporter struct {
 	name string
 	// header maps a column name to the meaning of the column. Names are in lower case without
 	// blanks, unless isSpelled is set. A key is a path or a URL. A link is a URL, perhaps without a
 	// scheme.
 	header    map[string]string
 	isSpelled bool
-	// A table of the program has all columns in has, and one of those in any.
+	// A table of the exporter has all columns in has, and one of those in any.
 	has, any []string
 	status   int
 	query    resolver.QueryMode // of rules, also where a destination has a query
@@ -28,15 +28,15 @@ type program struct {
 	columns              []string // meanings of the table's columns; "" for none
 }
 
-// programs returns the programs. The first whose columns match a table counts.
-func programs() []program {
-	return []program{{
+// exporters returns the exporters. The first whose columns match a table counts.
+func exporters() []exporter {
+	return []exporter{{
 		name: "WordPress Redirection", has: []string{"source", "target", "regex"},
 		header: map[string]string{"source": "key", "target": "destination",
 			"regex": "regex", "code": "status", "type": "kind", "status": "state"},
 		status: 301, slashesCount: true,
-		remarks: []string{"WordPress Redirection answers a path with a query only where it is set to, " +
-			"and rules answer both"},
+		remarks: []string{"WordPress Redirection ignores requests with a query unless a redirect says " +
+			"otherwise; rules answer them, too"},
 	}, {
 		name: "Yoast", has: []string{"origin", "target", "type", "format"},
 		header: map[string]string{"origin": "key", "target": "destination",
@@ -47,7 +47,7 @@ func programs() []program {
 		header: map[string]string{"longurl": "destination", "shortcode": "key",
 			"shorturl": "link", "domain": "domain"},
 		status: 302, query: resolver.QueryMerge,
-		remarks: []string{"rules of Shlink for devices, languages and dates are not in its tables"},
+		remarks: []string{"Shlink's tables do not contain its rules for devices, languages and dates"},
 	}, {
 		name: "Dub", has: []string{"shortlink", "destinationurl"},
 		header: map[string]string{"shortlink": "link", "destinationurl": "destination"},
@@ -75,24 +75,24 @@ func programs() []program {
 			"permanent": "permanent", "statuscode": "status", "query": "query",
 			"preservequeryparams": "query"},
 		status: 307, query: resolver.QueryIgnore, slashesCount: true, lastCounts: true,
-		remarks: []string{"Vercel takes paths of bulk redirects in either letter case, unless a row " +
+		remarks: []string{"Vercel matches paths of bulk redirects in either letter case, unless a row " +
 			"says caseSensitive; the option fold case does so for a whole site",
 			"Vercel does not pass on the query of a request, unless a row says so; --query sets " +
 				"another mode"},
 	}}
 }
 
-// cloudflare returns the program for Cloudflare's bulk redirects.
-func cloudflare() *program {
-	return &program{name: "Cloudflare", status: 301, query: resolver.QueryIgnore, isBulk: true,
+// cloudflare returns the exporter for Cloudflare's bulk redirects.
+func cloudflare() *exporter {
+	return &exporter{name: "Cloudflare", status: 301, query: resolver.QueryIgnore, isBulk: true,
 		slashesCount: true, columns: []string{"link", "destination", "status", "query",
 			"subdomains", "subpath", "suffix"}}
 }
 
-// programOf returns the program of a table with the given first row. It returns nil for a table of
-// rules.
-func programOf(first, hosts []string) *program {
-	for _, p := range programs() {
+// exporterOf returns the exporter of a table with the given first row. It returns nil for a table
+// of rules.
+func exporterOf(first, hosts []string) *exporter {
+	for _, p := range exporters() {
 		names := p.namesOf(first)
 		lacks := func(name string) bool { return !slices.Contains(names, name) }
 		has := func(name string) bool { return !lacks(name) }
@@ -104,14 +104,14 @@ func programOf(first, hosts []string) *program {
 		}
 		return &p
 	}
-	if isOfCloudflare(first, hosts) {
+	if isCloudflareTable(first, hosts) {
 		return cloudflare()
 	}
 	return nil
 }
 
-// namesOf returns the column names in the form that the program's header uses.
-func (p *program) namesOf(first []string) []string {
+// namesOf returns the column names in the form that the exporter's header uses.
+func (p *exporter) namesOf(first []string) []string {
 	names := make([]string, len(first))
 	for i, field := range first {
 		names[i] = strings.ToLower(strings.TrimSpace(field))
@@ -122,10 +122,10 @@ func (p *program) namesOf(first []string) []string {
 	return names
 }
 
-// isOfCloudflare reports whether a first row is one of Cloudflare's bulk redirects. The key is a
+// isCloudflareTable reports whether a first row is one of Cloudflare's bulk redirects. The key is a
 // URL or begins with one of the site's hosts. Or a field is true or false, or there are more
 // columns than ours.
-func isOfCloudflare(first, hosts []string) bool {
+func isCloudflareTable(first, hosts []string) bool {
 	const columnsWithoutHeader = 5 // of ours
 	if len(first) < 2 || len(first) > len(cloudflare().columns) ||
 		!resolver.IsDestination(strings.TrimSpace(first[1])) {

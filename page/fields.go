@@ -1,0 +1,95 @@
+package page
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/internal/client"
+)
+
+// The content types of an edit.
+const (
+	formType = "application/x-www-form-urlencoded"
+	jsonType = "application/json"
+)
+
+// mostForm is the maximum size of a form. A key, a destination and the previous rule have up to
+// 65,535 bytes each, and three times as many when a form encodes them.
+const mostForm = 1 << 20
+
+// knownFields are the names of all fields of an edit.
+const knownFields = "key to status exact unlisted query note " +
+	fieldDigest + " " + fieldWas + " " + fieldConfirm + " " + fieldAction + " " +
+	fieldNewKey + " " + fieldOld
+
+// readFields reads the fields of an edit into r.PostForm, from a form or a JSON object.
+func (r *request) readFields() (err error) {
+	r.Body = http.MaxBytesReader(nil, r.Body, mostForm)
+	switch kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind {
+	case formType:
+		err = r.ParseForm()
+	case jsonType:
+		r.PostForm, err = fieldsOfJSON(r.Body)
+	default:
+		return client.Errorf(http.StatusUnsupportedMediaType, "an edit is a form or a JSON object; "+
+			"send it with Content-Type: %s or %s", formType, jsonType)
+	}
+	if err != nil {
+		return client.Errorf(http.StatusBadRequest, "the form cannot be read: %w", err)
+	}
+	known := strings.Fields(knownFields)
+	for _, name := range slices.Sorted(maps.Keys(r.PostForm)) {
+		if !slices.Contains(known, name) {
+			return client.Errorf(http.StatusBadRequest, "an edit has no field %q; its fields are %s",
+				name, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
+// fieldsOfJSON reads a JSON object as the fields of a form; null is an empty one.
+func fieldsOfJSON(body io.Reader) (url.Values, error) {
+	content, err := io.ReadAll(body)
+	if err != nil {
+		return nil, err
+	}
+	var object map[string]any
+	if err := json.Unmarshal(content, &object); err != nil {
+		return nil, fmt.Errorf("the content is no JSON object: %w", err)
+	}
+	fields := url.Values{}
+	for name, value := range object {
+		switch value.(type) {
+		case nil:
+			fields.Set(name, "")
+		case string, bool, float64:
+			fields.Set(name, fmt.Sprint(value))
+		default:
+			return nil, fmt.Errorf("the field %q takes a string, a number, true or false", name)
+		}
+	}
+	return fields, nil
+}
+
+// randomKey returns a key that no link has. Its letters make no word, as there is no vowel.
+func (r *request) randomKey() string {
+	const letters, length, tries = "bcdfghjklmnpqrstvwxz", 5, 100
+	for n := 0; ; n++ {
+		key := make([]byte, length+n/tries) // longer where most are taken
+		_, _ = rand.Read(key)               // it never fails
+		for i, b := range key {
+			key[i] = letters[int(b)%len(letters)]
+		}
+		if _, isTaken := servingRule(r.links.Serving().Ruleset, string(key)); !isTaken {
+			return string(key)
+		}
+	}
+}

@@ -1,0 +1,185 @@
+package page
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/internal/client"
+	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// The fields of a form that renames a link, besides those of an edit.
+const (
+	fieldNewKey = "new_key"
+	fieldOld    = "old" // what becomes of the old key: oldLeads if empty
+
+	actionRename = "rename"
+
+	oldLeads = "leads" // it leads to the new one
+	oldGone  = "gone"
+	oldFree  = "free" // it is removed
+)
+
+// renameView is the form to give a link another key. The embedded view shows what that changes, if
+// it has to be confirmed.
+type renameView struct {
+	effectsView
+	NewKey string `json:"new_key"`
+	Old    string `json:"old"`
+	// Error says why it was refused, or is empty.
+	Error string `json:"error,omitempty"`
+	// Leads are the other links that lead to this one, as far as they are listed.
+	Leads     []string `json:"leads,omitempty"`
+	MoreLeads int      `json:"more_leads,omitempty"`
+	// IsFree says that the old key can be removed.
+	IsFree bool `json:"-"`
+}
+
+// renameForm returns the form to rename a link.
+func (r *request) renameForm(key string) view {
+	found, ok := servingRule(r.links.Serving().Ruleset, key)
+	if !ok {
+		return r.noSuchKey(key)
+	}
+	if why := r.whyNot(r.links.WhyNotEditable(found.Key)); why != "" {
+		return failure(r.layout(), http.StatusForbidden, why)
+	}
+	return r.renameView(found, nil)
+}
+
+// renameView returns the form to rename a link, with what was typed, and the effects to confirm;
+// nil for none.
+func (r *request) renameView(from resolver.Rule, effects *live.Effects) renameView {
+	v := renameView{
+		effectsView: r.effects(from, &formEdit{rule: &from, from: &from},
+			cmp.Or(effects, new(live.Effects))),
+		NewKey: cmp.Or(r.PostForm.Get(fieldNewKey), from.Key),
+		Old:    cmp.Or(r.PostForm.Get(fieldOld), oldLeads),
+		IsFree: r.links.WhyNotRemovable(from.Key) == nil,
+	}
+	v.Title, v.Status = "Rename "+from.Key, http.StatusPreconditionRequired
+	if effects == nil {
+		v.Status, v.Confirm = http.StatusOK, ""
+		v.addLeads(r)
+	}
+	return v
+}
+
+// addLeads adds the links whose answers would change if the old key was gone.
+func (v *renameView) addLeads(r *request) {
+	if r.page.csrf.Check(asPost(r.Request)) != nil {
+		return // pages of other sites must not make users wait
+	}
+	gone := &resolver.Rule{Key: v.Rule.Key, Value: resolver.GoneValue}
+	effects, err := r.links.Preview(r.Context(), &live.Edit{
+		Changes: []live.Change{{Key: v.Rule.Key, Rule: gone}},
+	})
+	if err != nil {
+		return // so the form will be refused, too, with the reason
+	}
+	for _, other := range effects.Others {
+		v.Leads = append(v.Leads, other.Rule.Key)
+	}
+	v.MoreLeads = effects.Count - len(v.Leads)
+}
+
+// rename gives a link another key, and makes of the old one what the form says, as one change.
+func (r *request) rename(key string) view {
+	conditions, err := client.PreconditionsOf(r.Request)
+	if err != nil {
+		return failure(r.layout(), http.StatusBadRequest, err.Error()+".")
+	}
+	now, _ := servingRule(r.links.Serving().Ruleset, key)
+	e := &formEdit{key: cmp.Or(now.Key, key), from: &now}
+	err = r.setFrom(e)
+	if e.from.Key == "" {
+		return r.noSuchKey(key)
+	}
+	renamed, old, inForm := r.renamed(*e.from)
+	if err = cmp.Or(err, inForm); err != nil {
+		return r.renameRefused(*e.from, err)
+	}
+	isNew := func(now *resolver.Rule) error {
+		if now == nil {
+			return nil
+		}
+		return client.Errorf(http.StatusConflict, "there is a link with the key %s already; it leads "+
+			"to %s; choose another key", renamed.Key, now.Value)
+	}
+	isSame := func(now *resolver.Rule) error {
+		return cmp.Or(conditions.OfRule(e.key)(now), e.check(now))
+	}
+	edit := &live.Edit{
+		Changes: []live.Change{
+			{Key: renamed.Key, Rule: &renamed, If: isNew}, {Key: e.key, Rule: old, If: isSame},
+		},
+		Remote: r.RemoteAddr, User: r.user, IfRules: conditions.OfRules(),
+		Confirm: func(f *live.Effects) error { return r.confirm(e, f) },
+	}
+	if _, err := r.links.Apply(r.Context(), edit); err != nil {
+		return r.renameRefused(*e.from, err)
+	}
+	return saved{layout: r.layout(), Saved: true, Key: renamed.Key, Done: "renamed",
+		Digest: r.links.Serving().Digest}
+}
+
+// renamed returns a rule with the key in a form, and the rule that its old key gets, nil for none.
+func (r *request) renamed(rule resolver.Rule) (
+	renamed resolver.Rule, old *resolver.Rule, err error,
+) {
+	renamed, renamed.Position = rule, resolver.Position{}
+	renamed.Key = strings.TrimPrefix(strings.TrimSpace(r.PostForm.Get(fieldNewKey)), "/")
+	if renamed.Key == "" || renamed.Key == rule.Key {
+		return renamed, nil, client.Errorf(http.StatusUnprocessableEntity,
+			"write another key than %s into the field %s", rule.Key, fieldNewKey)
+	}
+	switch become := r.PostForm.Get(fieldOld); become {
+	case "", oldLeads:
+		// it has the same status, query mode and reach, so that clients can tell no difference
+		old := rule
+		old.Value, old.Note = "/"+renamed.Key, ""
+		return renamed, &old, nil
+	case oldGone:
+		return renamed, &resolver.Rule{Key: rule.Key, Value: resolver.GoneValue, Exact: rule.Exact}, nil
+	case oldFree:
+		return renamed, nil, nil
+	default:
+		return renamed, nil, client.Errorf(http.StatusUnprocessableEntity,
+			"the field old takes leads, gone or free, not %q", become)
+	}
+}
+
+// renameRefused returns the form again, with why the link was not renamed.
+func (r *request) renameRefused(from resolver.Rule, err error) view {
+	if u, is := errors.AsType[unconfirmed](err); is {
+		return r.renameView(from, u.Effects)
+	}
+	other, isConflict := errors.AsType[*conflict](err)
+	if isConflict && other.now != nil {
+		from = *other.now
+	}
+	v := r.renameView(from, nil)
+	v.Error, v.Status = err.Error(), client.StatusOf(err)
+	if isConflict {
+		v.Status = http.StatusConflict
+	}
+	return v
+}
+
+func (renameView) template() string { return "rename" }
+
+func (v renameView) text(w io.Writer) {
+	switch {
+	case v.Confirm != "":
+		v.effectsView.text(w)
+	case v.Error != "":
+		fmt.Fprintln(w, v.Error)
+	default:
+		fmt.Fprintln(w, "POST action=rename, new_key, old (leads, gone or free) and digest")
+	}
+}
