@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/caddy-shortlink/shortlink/internal/pace"
 	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
@@ -60,13 +61,14 @@ func (c *Config) lookAhead(l *Loaded) (warnings []edgeWarning) {
 		w := lint.Warning{Kind: warnEdge, Position: at, Key: key, Message: "at " + when + ": " + message}
 		warnings = append(warnings, edgeWarning{next.at, w})
 	}
-	fails := c.check(next.Ruleset, next.expected) != nil
+	fails, pause := c.check(next.Ruleset, next.expected) != nil, pace.New().Pause
 	for n := 0; next.until != schedule.End; n++ {
 		if n == mostEdges {
 			warn(resolver.Position{}, "", fmt.Sprintf("windows begin or end at more than %d times; what "+
 				"happens from here on is not looked at", mostEdges))
 			break
 		}
+		pause()
 		before := []*resolver.Ruleset{next.Ruleset}
 		if err := next.turn(next.until); err != nil {
 			warn(resolver.Position{}, "", "windows that begin cannot serve: "+err.Error())
@@ -126,13 +128,12 @@ func (rs *Ruleset) WindowFindings() (findings []lint.Finding) {
 	return findings
 }
 
-// tellAhead logs what fails at edges to come, unless the rules before had the same.
-func (rs *Ruleset) tellAhead(before, now *Loaded) {
+// tellAhead logs what fails at edges to come, unless that is known of the rules before.
+func (rs *Ruleset) tellAhead(before *foresight, now *Loaded) {
 	known := map[string]bool{}
-	if before != nil {
-		for _, w := range rs.foresee(before) {
-			known[w.String()] = true
-		}
+	before.once.Do(func() {}) // or waits until it is found out
+	for _, w := range before.warnings {
+		known[w.String()] = true
 	}
 	var fresh []lint.Warning
 	for _, w := range rs.foresee(now) {

@@ -16,13 +16,13 @@ const tick = time.Second
 
 // followClock lets windows begin and end until the configuration is unloaded.
 func (rs *Ruleset) followClock() {
-	var told *Loaded
+	told := new(foresight)
 	for {
 		var next <-chan time.Time
 		if serving := rs.Serving(); serving.table != nil {
-			if told == nil || told.ahead != serving.ahead { // it takes a while
+			if told != serving.ahead { // it takes a while
 				go rs.tellAhead(told, serving)
-				told = serving
+				told = serving.ahead
 			}
 			now := time.Now()
 			if !serving.isFor(schedule.At(now)) {

@@ -12,6 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
 	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -141,8 +144,24 @@ func TestWhatItsAuthorWroteTakesEffectWhereAnExpectationFailsOrALoopCloses(t *te
 		rs, logs := serve(t, Config{
 			Sources: []source.Source{s}, Expect: source.Expectations{"/a": one},
 		})
+		synctest.Wait()
+		before := logs.Len()
+		for _, want := range []string{"at 2000-01-01T00:00:10Z: loop", "at 2000-01-01T00:00:10Z: expect"} {
+			told := slices.ContainsFunc(logs.All(), func(e observer.LoggedEntry) bool {
+				return e.Level == zap.WarnLevel && strings.HasPrefix(e.Message, want)
+			})
+			said := slices.ContainsFunc(rs.Status().Warnings, func(w string) bool {
+				return strings.Contains(w, want)
+			})
+			if !told || !said || before != 3 {
+				t.Errorf("beforehand the log says %v, and the status %v", logs.All(), rs.Status().Warnings)
+			}
+		}
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
+		if len(rs.Status().Warnings) > 0 {
+			t.Errorf("afterwards the status says %v", rs.Status().Warnings)
+		}
 		rs.wantServed(t, "a", "pass", "x", "error", "y", "error", "z", two)
 		for message, want := range map[string]string{
 			"an expectation fails now that a window begins or ends, which takes effect all the same": "/a",
@@ -314,4 +333,29 @@ func sameAs(t *testing.T, got, want *Loaded) {
 			t.Errorf("%s leads to %v, want %v", url, a, b)
 		}
 	}
+}
+
+func TestTheFirstTenThousandEdgesAreLookedAt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &plainSource{name: "links.json"}
+		begin := time.Now()
+		text := `"x": "/y", "z": "` + one + `"`
+		for i := range mostEdges {
+			text += fmt.Sprintf(`, "k%d": {"to": %q, "since": %q}`, i, one, at(begin, i+1))
+		}
+		text += fmt.Sprintf(`, "y": {"to": "/x", "since": %q}`, at(begin, mostEdges+1))
+		s.setJSON(t, "{"+text+"}")
+		rs, _ := serve(t, Config{Sources: []source.Source{s}})
+		got := rs.Status().Warnings
+		if len(got) != 1 || !strings.Contains(got[0], "more than 10000 times") {
+			t.Errorf("the status says %v", got)
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		s.setJSON(t, "{"+text+`, "n": "/z"}`)
+		s.tell()
+		if got := rs.Status().Warnings; len(got) != 2 || !strings.Contains(got[0], "loop") {
+			t.Errorf("later it says %v", got)
+		}
+	})
 }
