@@ -359,3 +359,73 @@ func TestTheFirstTenThousandEdgesAreLookedAt(t *testing.T) {
 		}
 	})
 }
+
+func TestRulesWithWindowsAreEditedAsTheyAreWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &rewritingSource{plainSource{name: "links.json"}}
+		s.set("docs", one)
+		rs, _ := serve(t, Config{Sources: []source.Source{s}})
+		synctest.Wait()
+		begin := time.Now()
+		put := func(value string) string {
+			t.Helper()
+			change := Change{Key: "fair"}
+			if value != "" {
+				rule, err := rulefile.ReadJSONValue(strings.NewReader(value), "", "fair")
+				if err != nil {
+					t.Fatal(err)
+				}
+				change.Rule = &rule
+			}
+			was, err := rs.Apply(t.Context(), &Edit{Changes: []Change{change}})
+			if err != nil {
+				return err.Error()
+			}
+			return RuleText(was[0])
+		}
+		before := rs.Serving().Digest
+		later := fmt.Sprintf(`{"to":%q,"since":%q}`, one, at(begin, 10))
+		if was := put(later); was != "" || rs.Serving().Digest == before {
+			t.Errorf("the key had %s, and the digest is %s", was, rs.Serving().Digest)
+		}
+		rs.wantServed(t, "fair", "pass")
+		sooner := fmt.Sprintf(`{"to":%q,"since":%q}`, two, at(begin, 5))
+		if was := put(sooner); was != later {
+			t.Errorf("the key had %s, want %s", was, later)
+		}
+		bad := fmt.Sprintf(`[{"to":%q,"until":%q},{"to":"//","since":%[2]q}]`, two, at(begin, 5))
+		if was := put(bad); !strings.Contains(was, `"//"`) {
+			t.Errorf("a bad window is answered with %s", was)
+		}
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		rs.wantServed(t, "fair", two, "docs", one)
+		if was := put(later); was != sooner {
+			t.Errorf("the key had %s, want %s", was, sooner)
+		}
+		rs.wantServed(t, "fair", "pass")
+		if was := put(""); was != later || rs.Serving().Digest != before {
+			t.Errorf("the key had %s, want %s; the digest is %s", was, later, rs.Serving().Digest)
+		}
+	})
+}
+
+func TestAFileThatIsReadAgainWithTheSameWindowsChangesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &plainSource{name: "links.json"}
+		text := fmt.Sprintf(`{"a": {"to": %q, "since": %q}, "b": {"to": %[1]q, "until": %q}}`, one,
+			at(time.Now(), 100), at(time.Now(), 100))
+		s.setJSON(t, text)
+		rs, logs := serve(t, Config{Sources: []source.Source{s}})
+		synctest.Wait()
+		s.setJSON(t, text)
+		s.tell()
+		const nothing = "the sources of the rules have been read, and nothing has changed"
+		if logs.FilterMessage(nothing).Len() != 1 || logs.Len() != 1 {
+			t.Errorf("the log says %v", logs.All())
+		}
+		time.Sleep(100 * time.Second)
+		synctest.Wait()
+		rs.wantServed(t, "a", one, "b", "pass")
+	})
+}
