@@ -27,7 +27,7 @@ type lineSpan struct{ start, end int }
 // pass passes on the rule of the row that was read last, or holds its window.
 func (c *Rows) pass(add func(resolver.Rule)) {
 	span := lineSpan{c.lines.start, c.lines.end}
-	if c.rule.Since == schedule.Begin && c.rule.Until == schedule.End {
+	if c.rule.IsAlways() {
 		c.spans = append(c.spans[:0], span)
 		add(c.rule.Rule)
 		return

@@ -76,7 +76,9 @@ func (c *candidate) turn(at schedule.Time) error {
 
 // edgeChanges returns how the rules of keys differ from what is active; removals alone if nothing
 // is to be added.
-func (c *candidate) edgeChanges(keys []schedule.Key, removals bool) (changes []resolver.RuleChange) {
+func (c *candidate) edgeChanges(
+	keys []schedule.Key, removals bool,
+) (changes []resolver.RuleChange) {
 	for _, key := range keys {
 		written, _ := c.table.Rule(key)
 		was, had := c.Ruleset.RuleOf(key.Source, key.Key)

@@ -107,8 +107,9 @@ func TestAClockThatJumpsAndASleepingMachineAreFollowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &plainSource{name: "links.json"}
 		begin := time.Now()
-		s.setJSON(t, fmt.Sprintf(`{"a": [{"to": %q, "until": %q}, {"to": %q, "since": %q, "until": %q}]}`,
-			one, at(begin, 1000), two, at(begin, 2000), at(begin, 3000)))
+		s.setJSON(t, fmt.Sprintf(
+			`{"a": [{"to": %q, "until": %q}, {"to": %q, "since": %q, "until": %q}]}`, one,
+			at(begin, 1000), two, at(begin, 2000), at(begin, 3000)))
 		rs, _ := serve(t, Config{Sources: []source.Source{s}})
 		now := rs.Serving()
 		for _, jump := range []struct {
@@ -146,7 +147,9 @@ func TestWhatItsAuthorWroteTakesEffectWhereAnExpectationFailsOrALoopCloses(t *te
 		})
 		synctest.Wait()
 		before := logs.Len()
-		for _, want := range []string{"at 2000-01-01T00:00:10Z: loop", "at 2000-01-01T00:00:10Z: expect"} {
+		for _, want := range []string{
+			"at 2000-01-01T00:00:10Z: loop", "at 2000-01-01T00:00:10Z: expect",
+		} {
 			told := slices.ContainsFunc(logs.All(), func(e observer.LoggedEntry) bool {
 				return e.Level == zap.WarnLevel && strings.HasPrefix(e.Message, want)
 			})
@@ -230,15 +233,14 @@ func TestAnInvalidWindowIsRefusedBeforeItBegins(t *testing.T) {
 		s.set("a", one)
 		rs, _ := serve(t, Config{Sources: []source.Source{s}})
 		synctest.Wait()
+		const instead = "; write its rules as one that has all windows, or remove one of the two"
 		for text, want := range map[string]string{
-			`{"a": [{"to": "/b", "until": "2027-01-01"}, {"to": "b", "since": "2027-01-01"}]}`: `links.json:1: ` +
-				`key "a": `,
-			`{"b": {"to": "/b", "since": "2027-01-01"}, "b": {"to": "/c", "since": "2028-01-01"}}`: `links.` +
-				`json:2: key "b": the key is already defined at links.json:1; write its rules as one that has ` +
-				"all windows, or remove one of the two",
+			`{"a": [{"to": "/b", "until": "2027-01-01"}, {"to": "b", "since": "2027-01-01"}]}`: "links." +
+				`json:1: key "a": the destination "b" is neither`,
+			`{"b": {"to": "/b", "since": "2027-01-01"}, "b": {"to": "/c", "since": "2028-01-01"}}`: "links." +
+				`json:2: key "b": the key is already defined at links.json:1` + instead,
 			`{"b": {"to": "/b", "since": "2027-01-01"}, "b": "/c"}`: `links.json:1: key "b": the key is ` +
-				"already defined in the same source, without windows; write its rules as one that has all " +
-				"windows, or remove one of the two",
+				"already defined in the same source, without windows" + instead,
 		} {
 			s.setJSON(t, text)
 			s.tell()

@@ -14,20 +14,12 @@ func Validate(rules []resolver.Rule, options resolver.Options) error {
 	for n := 0; len(rules) > 0; n++ {
 		var now, later []resolver.Rule
 		for _, rule := range rules {
-			windows := []Window(nil)
-			if rule.Windows != "" {
-				windows = Split(rule)
-			}
-			if n < len(windows) {
-				key, at := rule.Key, rule.Position
-				rule = windows[n].Rule
-				rule.Key, rule.Position = key, at
-			}
-			now = append(now, rule)
-		}
-		for i := range now {
-			if windows := rules[i].Windows; windows != "" && n+1 < len(Split(rules[i])) {
-				later = append(later, rules[i])
+			windows := Split(rule)
+			w := windows[n].Rule
+			w.Key, w.Position = rule.Key, rule.Position
+			now = append(now, w)
+			if n+1 < len(windows) {
+				later = append(later, rule)
 			}
 		}
 		_, err := resolver.Compile(now, options)

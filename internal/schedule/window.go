@@ -15,8 +15,8 @@ type Window struct {
 	Rule         resolver.Rule
 }
 
-// isAlways reports whether a window has no limit.
-func (w Window) isAlways() bool { return w.Since == Begin && w.Until == End }
+// IsAlways reports whether a window has no limit.
+func (w Window) IsAlways() bool { return w.Since == Begin && w.Until == End }
 
 // Value is the value of a key in JSON, where it is an object.
 type Value struct {
@@ -100,7 +100,7 @@ func overlap(before, w Window) string {
 // Join returns the rule of a key as it is written: a plain one for a single window without limits,
 // or one that has its values in [resolver.Rule.Windows]. The windows are good.
 func Join(key string, at resolver.Position, windows []Window) resolver.Rule {
-	if len(windows) == 1 && windows[0].isAlways() {
+	if len(windows) == 1 && windows[0].IsAlways() {
 		rule := windows[0].Rule
 		rule.Key, rule.Position = key, at
 		return rule
