@@ -82,8 +82,9 @@ var mayImport = map[string][]string{
 	},
 	"internal/directives": nil,
 	"page": {
-		"internal/show", "internal/client", "internal/live", "internal/hits", "rulefile", "resolver",
-		"resolver/lint", "weburl", "internal/printable", "internal/directives", "source", "uritemplate",
+		"internal/show", "internal/client", "internal/live", "internal/find", "internal/hits",
+		"rulefile", "resolver", "resolver/lint", "weburl", "internal/printable", "internal/directives",
+		"source", "uritemplate",
 	},
 	"cmd/caddy": {".", "page", "redis"},
 

@@ -20,6 +20,8 @@ func BenchmarkPage(b *testing.B) {
 			for _, page := range []struct{ name, target, form string }{
 				{"home", "/.links/", ""},
 				{"search", "/.links/?q=k/1", ""},
+				{"words", "/.links/?q=k/1+nowhere", ""},
+				{"all by uses", "/.links/?q=&sort=uses", ""},
 				{"key", "/.links/key/k/10/500", ""},
 				{"unused", "/.links/?q=unused:1d", ""},
 				{"preview", "/.links/key/k/10/500", "to=/k/11/501&was=%22https://k.example/500%22"},
@@ -60,7 +62,7 @@ func pageOfMany(b *testing.B, n int) string {
 // background.
 func awaitIndexes(b *testing.B, s *testcaddy.Server) {
 	for !strings.Contains(s.Get(b, "/k/10/50x").Body, "perhaps") ||
-		strings.Contains(s.Get(b, "/.links/?q=k/1", "Remote-User: ann").Body, "narrow it down") {
+		strings.Contains(s.Get(b, "/.links/?q=k/1", "Remote-User: ann").Body, "%23") { // unsorted
 		time.Sleep(10 * time.Millisecond)
 	}
 }

@@ -28,10 +28,10 @@ const mostOnHome = 10
 type home struct {
 	layout
 	serving
-	Used    []usedLink    `json:"most_used"`
-	Changed []changedLink `json:"last_changed"`
-	Days    []day         `json:"days,omitempty"`
-	Chart   *chart        `json:"-"`
+	Used    []link `json:"most_used"`
+	Changed []link `json:"last_changed"`
+	Days    []day  `json:"days,omitempty"`
+	Chart   *chart `json:"-"`
 	// Origin is that of short URLs, SearchURL that of a search, without its text.
 	Origin    string `json:"-"`
 	SearchURL string `json:"-"`
@@ -40,19 +40,6 @@ type home struct {
 	// Bookmark is the URL of a bookmark that opens the form for the page that is shown.
 	Bookmark template.URL `json:"-"`
 	Removed  string       `json:"-"` // a key that was just removed
-}
-
-// usedLink is a link that was used lately.
-type usedLink struct {
-	rule
-	Redirects uint64 `json:"redirects"`
-}
-
-// changedLink is a link that was changed lately.
-type changedLink struct {
-	rule
-	Time time.Time `json:"time"`
-	What string    `json:"what"` // added or changed
 }
 
 // day is a day of a chart, as JSON.
@@ -81,7 +68,9 @@ func (r *request) home() view {
 	ruleset := r.links.Serving().Ruleset
 	for _, c := range r.links.Changed(mostOnHome) {
 		if found, ok := servingRule(ruleset, c.Key); ok {
-			v.Changed = append(v.Changed, changedLink{*ruleOf(found), c.Time, string(c.Kind)})
+			v.Changed = append(v.Changed, r.linksOf(found)...)
+			last := &v.Changed[len(v.Changed)-1]
+			last.Time, last.What = c.Time, string(c.Kind)
 		}
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), hitsTime)
@@ -93,7 +82,9 @@ func (r *request) home() view {
 	}
 	for _, u := range counted.MostUsed {
 		if found, ok := servingRule(ruleset, u.Key); ok {
-			v.Used = append(v.Used, usedLink{*ruleOf(found), u.N})
+			v.Used = append(v.Used, r.linksOf(found)...)
+			last := &v.Used[len(v.Used)-1]
+			last.Redirects, last.Uses = u.N, &u.N
 		}
 	}
 	v.Days = dayCounts(counted.Days)

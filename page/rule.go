@@ -141,13 +141,18 @@ func answering(all live.Running, host string) (some live.Running) {
 
 // answers reports whether a site with some hosts, none for any, answers at a host.
 func answers(hosts []string, host string) bool {
-	name, _, err := net.SplitHostPort(host)
-	if err != nil {
-		name = host
-	}
+	name := hostOf(host)
 	return len(hosts) == 0 || slices.ContainsFunc(hosts, func(pattern string) bool {
 		return strings.EqualFold(pattern, name) || strings.ContainsAny(pattern, "*{")
 	})
+}
+
+// hostOf returns a host without its port.
+func hostOf(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		return name
+	}
+	return host
 }
 
 // shortURL returns the short URL of a key.

@@ -5,40 +5,45 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/certmagic"
 
-	"github.com/caddy-shortlink/shortlink/internal/hits"
+	"github.com/caddy-shortlink/shortlink/internal/find"
 	"github.com/caddy-shortlink/shortlink/internal/show"
 )
 
 // mostFound is how many links a page of a search has.
 const mostFound = 100
 
+// byKey and byUses are the orders of a list.
+const byKey, byUses = "key", "uses"
+
 // search is the result of a search.
 type search struct {
 	layout
 	Text string `json:"query"`
 	// About describes the list in a sentence.
-	About string     `json:"-"`
-	Rules []foundKey `json:"rules"`
-	// Next is the key after which the next page begins, "" on the last one.
-	Next string `json:"next,omitempty"`
+	About string `json:"-"`
+	// Sort is by what the links are sorted: key or uses.
+	Sort  string `json:"sort"`
+	Rules []link `json:"rules"`
+	// Total is how many links there are on this page, the ones before it and, as far as they were
+	// counted, those after it. AtLeast says that not all were counted.
+	Total   uint64 `json:"total"`
+	AtLeast bool   `json:"at_least,omitempty"`
+	// Next is behind what the next page begins, "" on the last one, and NextPage its URL.
+	Next     string `json:"next,omitempty"`
+	NextPage string `json:"next_page,omitempty"`
 	// Late says that the time was up before all rules were searched.
 	Late bool `json:"narrow_it_down,omitempty"`
+	// Suggestions are links that were perhaps meant, if there are none.
+	Suggestions []link `json:"suggestions,omitempty"`
 	// New is a key for a new link.
 	New string `json:"-"`
-}
-
-// foundKey is a rule that was found.
-type foundKey struct {
-	rule
-	// Path is, in a search for a destination, the path to request.
-	Path string `json:"path,omitempty"`
-	// Last is, in a search for unused links, when the rule was last needed; zero for never.
-	Last time.Time `json:"last,omitzero"`
 }
 
 // search searches when it is its turn.
@@ -59,57 +64,151 @@ func (r *request) search() view {
 // searchNow finds links by a text, by destination, or by how long nobody has needed them.
 func (r *request) searchNow() view {
 	text := strings.TrimSpace(r.URL.Query().Get("q"))
-	text = strings.TrimPrefix(text, r.origin()+"/") // of a short URL
-	after := r.URL.Query().Get("after")
 	v := search{layout: r.layout(), Text: text}
 	v.Title, v.Query, v.IsFinding = "Links found", text, true
 	if target, is := strings.CutPrefix(text, "to:"); is {
-		return r.searchTarget(v, strings.TrimSpace(target), after)
+		return r.searchTarget(v, strings.TrimSpace(target))
 	}
 	if duration, is := strings.CutPrefix(text, "unused:"); is {
-		return r.searchUnused(v, strings.TrimSpace(duration), after)
+		return r.searchUnused(v, strings.TrimSpace(duration))
 	}
-	found := r.links.Search(r.Context(), text, after, mostFound)
-	for _, rule := range found.Rules {
-		v.Rules = append(v.Rules, foundKey{rule: *ruleOf(rule)})
+	return r.searchText(v)
+}
+
+// searchText lists the link that answers a short URL, and those with the words of a text.
+func (r *request) searchText(v search) view {
+	v.About = "First come links whose key begins with the text, then those that have all its words " +
+		"in their key, destination or note."
+	ruleset := r.links.Serving().Ruleset
+	query := find.Query{Text: v.Text}
+	path, isOurs := r.pathOf(v.Text)
+	if isOurs {
+		query.Text, _, _ = strings.Cut(strings.TrimPrefix(path, "/"), "?")
+		if number, ok := v.addAnswering(r, path); ok {
+			query.Only = func(n int) bool { return n != number }
+		}
+	} else if path != "" {
+		query.Text = strings.TrimSuffix(v.Text, "/") // browsers add one to a host
 	}
-	v.Late = found.Late
-	if found.More && len(v.Rules) > 0 {
-		v.Next = v.Rules[len(v.Rules)-1].Key
+	v.addFound(r, query)
+	if v.isEmpty() && path != "" && !isOurs && r.links.Site.Hosts == nil {
+		v.addAnswering(r, path) // of another host that the handler answers
 	}
-	v.About = fmt.Sprintf("Links whose key begins with “%s”, then those that have it in their key, "+
-		"destination or note.", text)
-	if text == "" {
-		v.About = "All links, in the order of their keys."
+	if v.isEmpty() && path != "" && !strings.Contains(v.Text, "://") {
+		v.addAnswering(r, "/"+v.Text)
 	}
-	_, isTaken := servingRule(r.links.Serving().Ruleset, text)
-	if !isTaken && !strings.Contains(text, " ") {
-		v.New = strings.TrimPrefix(text, "/")
+	if v.isEmpty() {
+		v.addSuggestions(r, query.Text)
+	}
+	if query.Text == "" && query.Only == nil {
+		v.About, v.Total, v.AtLeast = "", uint64(ruleset.Len()), false
+	}
+	_, isTaken := servingRule(ruleset, query.Text)
+	if !isTaken && !strings.Contains(query.Text, " ") && !strings.Contains(query.Text, "://") {
+		v.New = strings.TrimPrefix(query.Text, "/")
 	}
 	return v
 }
 
+// pathOf returns the path that a text asks for if it is a path or a URL, which may lack its scheme.
+// isOurs says that the handler is known to answer the host; it may answer others.
+func (r *request) pathOf(text string) (path string, isOurs bool) {
+	_, rest, isURL := strings.Cut(text, "://")
+	if !isURL {
+		rest = text
+	}
+	host, path, hasPath := strings.Cut(rest, "/")
+	_, isKey := servingRule(r.links.Serving().Ruleset, text)
+	if strings.Contains(text, " ") || !isURL && (!hasPath || isKey) {
+		return "", false
+	}
+	_, own, _ := strings.Cut(r.origin(), "://")
+	hosts := append([]string{r.Host, own}, r.links.Site.Hosts...)
+	return "/" + path, host == "" || slices.ContainsFunc(hosts, func(pattern string) bool {
+		return certmagic.MatchWildcard(hostOf(host), hostOf(pattern))
+	})
+}
+
+// addAnswering adds the link that answers a path, to the first page, and returns its number.
+func (v *search) addAnswering(r *request, path string) (number int, ok bool) {
+	ruleset := r.links.Serving().Ruleset
+	answer := ruleset.Resolve(r.origin() + path)
+	if answer.Key == "" {
+		return 0, false
+	}
+	rule, ok := ruleset.Numbered(answer.Rule)
+	if v.Total++; !r.URL.Query().Has("after") {
+		v.Rules = r.linksOf(rule)
+	}
+	return answer.Rule, ok
+}
+
+// mostCompared is how many links a text is compared with while there is no index of those near.
+const mostCompared = 10_000
+
+// addSuggestions adds the links that a text was perhaps meant to find.
+func (v *search) addSuggestions(r *request, text string) {
+	near := r.links.Suggest(text, mostSuggested)
+	if listed := r.links.Serving().Listed(); near == nil && listed.Len() <= mostCompared {
+		near = listed.Suggest(text, mostSuggested)
+	}
+	v.Suggestions = r.linksOf(near...)
+}
+
+// isEmpty reports whether all links were searched, and none was found.
+func (v *search) isEmpty() bool { return v.Total == 0 && !v.AtLeast }
+
+// addFound searches, and adds what is found. The query parameter after is a key, in the order of
+// uses KEY?USES: no key has a question mark. So many links as shown says were on the pages before.
+func (v *search) addFound(r *request, query find.Query) {
+	form := r.URL.Query()
+	after, shown := form.Get("after"), uint64(0)
+	_, _ = fmt.Sscan(form.Get("shown"), &shown)
+	recent := r.recentHits()
+	if v.Sort = byKey; form.Get("sort") == byUses && recent != nil {
+		v.Sort, query.Uses = byUses, recent.Uses
+	} else if form.Get("sort") == byUses {
+		v.About += " Uses are not known yet, so the links are sorted by key: try again soon."
+		after, shown = "", 0
+	}
+	key, uses, _ := strings.Cut(after, "?")
+	query.Behind.Key = key
+	_, _ = fmt.Sscan(uses, &query.Behind.Uses)
+	query.Most = mostFound - len(v.Rules)
+	found := r.links.Search(r.Context(), query)
+	v.Rules = append(v.Rules, r.linksOf(found.Rules...)...)
+	v.AtLeast, v.Late, v.Total = found.AtLeast, found.Late, v.Total+shown+uint64(found.Total)
+	if found.More || found.Late {
+		v.Next = found.Next.Key
+		if v.Sort == byUses {
+			v.Next += fmt.Sprint("?", found.Next.Uses)
+		}
+		v.NextPage = v.Root + "?" + url.Values{
+			"q": {v.Text}, "sort": {v.Sort}, "after": {v.Next},
+			"shown": {fmt.Sprint(shown + uint64(len(found.Rules)))},
+		}.Encode()
+	}
+}
+
 // searchTarget lists the links that lead to a URL.
-func (r *request) searchTarget(v search, target, after string) view {
+func (r *request) searchTarget(v search, target string) view {
 	v.About = "Links that lead to " + target + ", directly or through others."
 	leads, err := r.leadsTo(target)
 	if err != nil {
 		return failure(r.layout(), http.StatusBadRequest, "to: takes a URL or a path: "+err.Error()+".")
 	}
-	behind := after == ""
-	ruleset := r.links.Serving().Ruleset
+	ruleset, paths := r.links.Serving().Ruleset, map[int]string{}
 	for lead := range leads.All {
-		if !behind {
-			behind = lead.Path == after
-			continue
+		if n, ok := ruleset.NumberOf(lead.Key); ok {
+			paths[n] = lead.Path
 		}
-		if len(v.Rules) == mostFound {
-			v.Next = v.Rules[mostFound-1].Path
-			break
-		}
-		found, _ := servingRule(ruleset, lead.Key)
-		v.Rules = append(v.Rules, foundKey{rule: *ruleOf(found), Path: lead.Path})
 	}
+	v.addFound(r, find.Query{Only: func(number int) bool { return paths[number] != "" }})
+	for i := range v.Rules {
+		n, _ := ruleset.NumberOf(v.Rules[i].Key)
+		v.Rules[i].Path = paths[n]
+	}
+	v.Total, v.AtLeast = uint64(len(paths)), false
 	return v
 }
 
@@ -128,7 +227,7 @@ func (r *request) hosts() []string {
 }
 
 // searchUnused lists the links that nobody has needed for some time.
-func (r *request) searchUnused(v search, duration, after string) view {
+func (r *request) searchUnused(v search, duration string) view {
 	unused, err := caddy.ParseDuration(duration)
 	if err != nil || unused < time.Minute {
 		return failure(r.layout(), http.StatusBadRequest,
@@ -144,57 +243,21 @@ func (r *request) searchUnused(v search, duration, after string) view {
 	if note != "" {
 		v.About += " Note: " + note + "."
 	}
-	v.addListed(r, list, after)
+	v.addFound(r, find.Query{Only: list.Has})
 	return v
 }
 
-// unusedTime is how long a page of unused links may take.
-const unusedTime = 250 * time.Millisecond
-
-// addListed adds the rules in a list of hits, sorted by key, after one key.
-func (v *search) addListed(r *request, list *hits.List, after string) {
-	for end := time.Now().Add(unusedTime); ; {
-		found := r.links.Search(r.Context(), "", after, mostFound)
-		v.Late = v.Late || found.Late
-		for _, rule := range found.Rules {
-			if len(v.Rules) == mostFound {
-				v.Next = after
-				return
-			}
-			after = rule.Key
-			count, isListed := list.Of(rule.Key)
-			if !isListed {
-				continue
-			}
-			one := foundKey{rule: *ruleOf(rule)}
-			if count.N > 0 {
-				one.Last = count.Time()
-			}
-			v.Rules = append(v.Rules, one)
-		}
-		if !found.More || len(found.Rules) == 0 {
-			return
-		}
-		if time.Now().After(end) {
-			v.Late, v.Next = true, after
-			return
-		}
-	}
-}
-
 func (search) template() string { return "search" }
-
-// NextPage returns the URL of the next page, relative to the root.
-func (v search) NextPage() string {
-	return v.Root + "?q=" + url.QueryEscape(v.Text) + "&after=" + url.QueryEscape(v.Next)
-}
 
 func (v search) text(w io.Writer) {
 	for _, found := range v.Rules {
 		found.line(w)
 	}
+	for _, near := range v.Suggestions {
+		fmt.Fprintln(w, "perhaps:", near.Key)
+	}
 	if v.Late {
-		fmt.Fprintln(w, "The search took too long and may have missed rules; narrow it down.")
+		fmt.Fprintln(w, "The time was up before all rules were looked at; go on, or narrow it down.")
 	}
 	if v.Next != "" {
 		fmt.Fprintf(w, "There are more: request them with &after=%s\n", url.QueryEscape(v.Next))

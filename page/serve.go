@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
+	"github.com/caddy-shortlink/shortlink/internal/hits"
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -16,6 +17,9 @@ type request struct {
 	links *live.RunningRuleset
 	rest  string // of the path, below the page's
 	user  string // the user's name, or ""
+
+	hasAsked bool       // for recent
+	recent   *hits.List // see recentHits
 }
 
 // serve answers a request for what lies below the page's path.

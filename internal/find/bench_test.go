@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -47,8 +48,17 @@ func benchIndex(b *testing.B, ruleset *resolver.Ruleset, key func(int) string) {
 		b.Run("search/"+name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				x.Search(b.Context(), ruleset, of[0], of[1], 100)
+				x.Search(b.Context(), ruleset,
+					Query{Text: of[0], Behind: Place{Key: of[1]}, Most: 100})
 			}
+		})
+	}
+	for name, query := range map[string]Query{
+		"nothing": {Text: "nowhere now"}, "accents": {Text: "é"},
+		"uses": {Text: "nowhere", Uses: func(number int) uint64 { return uint64(number) % 1000 }},
+	} {
+		b.Run("walk/"+name, func(b *testing.B) {
+			benchWalk(b, x, ruleset, query)
 		})
 	}
 	b.Run("suggest/index", func(b *testing.B) {
@@ -81,6 +91,22 @@ func benchIndex(b *testing.B, ruleset *resolver.Ruleset, key func(int) string) {
 			x.Follow(next)
 		}
 	})
+}
+
+// benchWalk searches to the end, step by step.
+func benchWalk(b *testing.B, x *Index, ruleset *resolver.Ruleset, query Query) {
+	steps, longest := 0, time.Duration(0)
+	for query.Most = 100; b.Loop(); {
+		query.Behind = Place{}
+		for isLate := true; isLate; steps++ {
+			start := time.Now()
+			found := x.Search(b.Context(), ruleset, query)
+			query.Behind, isLate = found.Next, found.Late
+			longest = max(longest, time.Since(start))
+		}
+	}
+	b.ReportMetric(float64(steps)/float64(b.N), "steps")
+	b.ReportMetric(float64(longest.Milliseconds()), "ms-longest")
 }
 
 // benchMake makes a part, and tells what it holds.

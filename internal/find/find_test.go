@@ -11,6 +11,12 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/runes"
+	"golang.org/x/text/transform"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -80,19 +86,28 @@ func plainFold(text string) string {
 	return string(b)
 }
 
+// plainText returns a text without accents and case.
+func plainText(text string) string {
+	marks := runes.Remove(runes.In(unicode.Mn))
+	plain, _, _ := transform.String(transform.Chain(norm.NFKD, marks, cases.Fold()), plainForm(text))
+	return plain
+}
+
 // plainSearch returns all that has a text, in order.
 func plainSearch(ruleset *resolver.Ruleset, fold bool, text string) []resolver.Rule {
 	key := plainForm(strings.TrimPrefix(text, "/"))
 	canonical := func(rule resolver.Rule) string { return resolver.CanonicalKey(rule.Key, fold) }
 	phase := func(rule resolver.Rule) int {
-		has := func(in string) bool { return strings.Contains(plainFold(in), plainFold(text)) }
-		switch {
-		case !strings.ContainsAny(key, "{}") && strings.HasPrefix(plainForm(canonical(rule)), key):
+		if !strings.ContainsAny(key, "{}") && strings.HasPrefix(plainForm(canonical(rule)), key) {
 			return 1
-		case strings.Contains(plainForm(rule.Key), key) || has(rule.Value) || has(rule.Note):
-			return 2
 		}
-		return 3
+		for word := range strings.FieldsSeq(text) {
+			has := func(in string) bool { return strings.Contains(plainText(in), plainText(word)) }
+			if !has("/"+rule.Key) && !has(rule.Value) && !has(rule.Note) {
+				return 3
+			}
+		}
+		return 2
 	}
 	var found []resolver.Rule
 	for rule := range ruleset.Rules() {
@@ -133,7 +148,7 @@ func (r randomRules) rule() resolver.Rule {
 	rule := resolver.Rule{Key: r.key(), Unlisted: r.IntN(5) == 0}
 	rule.Value = r.pick("gone", "pass", "https://x.example/Docs?q=caf%C3%A9", "https://x.example/",
 		"https://re.example/notes#top")
-	rule.Note = r.pick("", "", "for the Docs", "a{x}")
+	rule.Note = r.pick("", "", "for the Docs", "a{x}", "École, Strasse")
 	return rule
 }
 
@@ -157,7 +172,9 @@ func (r randomRules) derive(t *testing.T, ruleset *resolver.Ruleset) *resolver.R
 
 func (r randomRules) text() string {
 	return r.pick("", "/", "d", "do", "Docs", "/docs/", "s", "notes", "Caf", "café", "caf%c3%A9",
-		"%2F", "{x", "docs/{", "example/d", "https://", "the D", "q", "x\x00", "%", "nowhere", "K")
+		"%2F", "{x", "docs/{", "example/d", "https://", "the D", "q", "x\x00", "%", "nowhere", "K",
+		"cafe",
+		"É", "docs for", "re x.", "  the  docs ", "/caf", "straße")
 }
 
 // ruleset returns a random ruleset, and whether it folds the case of letters.
@@ -178,7 +195,8 @@ func checkAgainstPlain(t *testing.T, x *Index, ruleset *resolver.Ruleset, fold b
 	want := plainSearch(ruleset, fold, text)
 	after := ""
 	for size := 1; ; size++ {
-		found := x.Search(t.Context(), ruleset, text, after, size)
+		found := x.Search(t.Context(), ruleset,
+			Query{Text: text, Behind: Place{Key: after}, Most: size})
 		n := min(size, len(want))
 		if !slices.Equal(found.Rules, want[:n]) || found.More != (len(want) > n) || found.Late {
 			t.Fatalf("%q after %q: found are %q, want %q", text, after, keysOf(found.Rules), keysOf(want))
@@ -256,7 +274,8 @@ func TestASearchGoesOnBehindAKeyThatIsThereNoMore(t *testing.T) {
 	for after, want := range map[string]string{
 		"docks": "docs dog xdo", "doz": "xdo", "a": "xdo", "y": "",
 	} {
-		found := x.Search(t.Context(), ruleset, "do", after, 5)
+		found := x.Search(t.Context(), ruleset,
+			Query{Text: "do", Behind: Place{Key: after}, Most: 5})
 		if got := strings.Join(keysOf(found.Rules), " "); got != want {
 			t.Errorf("behind %s there are %q, want %q", after, got, want)
 		}
@@ -308,7 +327,7 @@ func TestAnIndexIsMadeWhenItIsFirstUsedAndFollows(t *testing.T) {
 		if got := suggest(x, ruleset, "docd"); got != nil {
 			t.Errorf("suggested are %q", got)
 		}
-		found := x.Search(t.Context(), ruleset, "d", "", 5)
+		found := x.Search(t.Context(), ruleset, Query{Text: "d", Most: 5})
 		if !slices.Equal(keysOf(found.Rules), []string{"docs"}) {
 			t.Errorf("found are %v", found)
 		}
@@ -353,12 +372,12 @@ func TestASearchEndsWhenItsTimeIsUp(t *testing.T) {
 					x.keys.latest = ruleset
 				}
 				start := time.Now()
-				found := x.Search(t.Context(), ruleset, "x.", "", 1000)
+				found := x.Search(t.Context(), ruleset, Query{Text: "x.", Most: 1000})
 				if took := time.Since(start); !found.Late || took != 300*time.Millisecond ||
 					len(found.Rules) == 0 {
 					t.Errorf("it took %v, and found %d", took, len(found.Rules))
 				}
-				found = x.Search(t.Context(), ruleset, "k1", "", 5)
+				found = x.Search(t.Context(), ruleset, Query{Text: "k1", Most: 5})
 				if isMade && (found.Late || !found.More) {
 					t.Errorf("found are %v", found)
 				}

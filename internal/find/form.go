@@ -2,21 +2,36 @@ package find
 
 import (
 	"cmp"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/runes"
+	"golang.org/x/text/transform"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/caddy-shortlink/shortlink/internal/near"
 )
 
 // Keys are compared by their forms: see [near.FormByte].
 
-// appendFolded appends a text with the ASCII letters in lower case.
-func appendFolded(dst []byte, text string) []byte {
+// folder makes the form of a text in which it is searched: that of keys, with neither accents nor
+// case beyond ASCII. It is for one goroutine.
+type folder struct{ letters transform.Transformer }
+
+func newFolder() folder {
+	marks := runes.Remove(runes.In(unicode.Mn))
+	return folder{transform.Chain(norm.NFKD, marks, cases.Fold())}
+}
+
+// append appends the form of a text. Nearly all is ASCII, which needs no tables.
+func (f folder) append(dst []byte, text string) []byte {
 	start := len(dst)
-	dst = append(dst, text...)
-	for i, c := range dst[start:] {
-		if 'A' <= c && c <= 'Z' {
-			dst[start+i] = c + ('a' - 'A')
-		}
+	dst = near.AppendForm(dst, text)
+	if slices.ContainsFunc(dst[start:], func(c byte) bool { return c >= utf8.RuneSelf }) {
+		dst, _, _ = transform.Append(f.letters, dst[:start], slices.Clone(dst[start:]))
 	}
 	return dst
 }

@@ -15,11 +15,13 @@ type Index struct {
 	keys       part[*keys]
 	near       part[*nearKeys]
 	searchTime time.Duration
+	// sortedAtOnce is how many keys a search sorts while the index is being made.
+	sortedAtOnce int
 }
 
 // New returns an index. Long work calls pause often.
 func New(pause func()) *Index {
-	x := &Index{pause: pause, searchTime: 250 * time.Millisecond}
+	x := &Index{pause: pause, searchTime: 250 * time.Millisecond, sortedAtOnce: 10_000}
 	x.keys.make, x.near.make = x.makeKeys, x.makeNear
 	return x
 }

@@ -2,9 +2,7 @@ package find
 
 import (
 	"cmp"
-	"iter"
 	"slices"
-	"sort"
 
 	"github.com/caddy-shortlink/shortlink/internal/near"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -40,13 +38,16 @@ func (k *keys) follow(ruleset *resolver.Ruleset) (next *keys, isWorn bool) {
 		slices.SortFunc(next.added, next.compare)
 	}
 	if len(next.added) > mostAdded {
-		next.merge()
+		next.sorted, next.added = next.all(), nil
 	}
 	return next, false
 }
 
-// merge puts the added numbers among the others.
-func (k *keys) merge() {
+// all returns all numbers, sorted.
+func (k *keys) all() []uint32 {
+	if len(k.added) == 0 {
+		return k.sorted
+	}
 	all := make([]uint32, 0, len(k.sorted)+len(k.added))
 	rest := k.sorted
 	for _, n := range k.added {
@@ -54,40 +55,15 @@ func (k *keys) merge() {
 		all = append(append(all, rest[:at]...), n)
 		rest = rest[at:]
 	}
-	k.sorted, k.added = append(all, rest...), nil
+	return append(all, rest...)
 }
 
-// from yields the numbers in the order of their keys, without the first ones, for which isBefore is
-// true.
-func (k *keys) from(isBefore func(key string) bool) iter.Seq[int] {
-	find := func(in []uint32) []uint32 {
-		return in[sort.Search(len(in), func(i int) bool { return !isBefore(k.key(in[i])) }):]
-	}
-	sorted, added := find(k.sorted), find(k.added)
-	return func(yield func(int) bool) {
-		for _, n := range sorted {
-			for len(added) > 0 && k.compare(added[0], n) < 0 {
-				if !yield(int(added[0])) {
-					return
-				}
-				added = added[1:]
-			}
-			if !yield(int(n)) {
-				return
-			}
-		}
-		for _, n := range added {
-			if !yield(int(n)) {
-				return
-			}
-		}
-	}
-}
+func (x *Index) makeKeys(ruleset *resolver.Ruleset) *keys { return makeKeys(ruleset, x.pause) }
 
 // makeKeys sorts all numbers of a ruleset.
-func (x *Index) makeKeys(ruleset *resolver.Ruleset) *keys {
+func makeKeys(ruleset *resolver.Ruleset, pause func()) *keys {
 	k := &keys{ruleset: ruleset}
-	s := sorter{keys: k, pause: x.pause}
+	s := sorter{keys: k, pause: pause}
 	for n := range ruleset.Numbers() {
 		if ruleset.KeyOf(n) != "" {
 			s.all = append(s.all, headed{number: uint32(n)})

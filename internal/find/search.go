@@ -3,7 +3,9 @@ package find
 import (
 	"bytes"
 	"context"
+	"math"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -11,36 +13,59 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
+// Query is what a search looks for, and in which order.
+type Query struct {
+	// Text has words. A rule is found that has each of them in its key, destination or note, without
+	// regard to case and accents. First come the rules whose key begins with the whole text, then
+	// the others, each in the order of keys. A text with a brace is never at the beginning of a key,
+	// because names of variables do not count in the order.
+	Text string
+	// Only says which rules may be found, by their numbers; nil for all.
+	Only func(number int) bool
+	// Uses says how often a rule was used, by its number: rules used most come first, and equal ones
+	// are in the order of keys. It is nil for the order of keys alone.
+	Uses func(number int) uint64
+	Most int // how many rules are returned at most
+	// Behind is where to go on; the zero value is the beginning.
+	Behind Place
+}
+
+// Place is a place in the order of a search: behind a key, whose rule was used so often.
+type Place struct {
+	Key  string
+	Uses uint64
+}
+
 // Found has the rules that a search has found, in their order.
 type Found struct {
 	Rules []resolver.Rule
-	More  bool // there are more after the last one
-	Late  bool // the time was up before all rules were examined
+	More  bool  // there may be more after the last one
+	Late  bool  // the time was up before enough were found
+	Next  Place // where to go on if there is More or it was Late
+	// Total is how many were found from the place on, and AtLeast says that not all were counted.
+	Total   int
+	AtLeast bool
 }
 
-// Search finds the rules that contain a text, ignoring the case of ASCII letters. First come those
-// whose key begins with it, then those that have it in the key, the destination or the note, each
-// in the order of keys. It returns at most most rules after a key, or from the first with "", and
-// stops after 250 ms. A text with a brace is never at the beginning of a key, because names of
-// variables do not count in the order.
-func (x *Index) Search(
-	ctx context.Context, ruleset *resolver.Ruleset, text, after string, most int,
-) Found {
-	s := newSearch(text, most)
-	s.ctx, s.pause, s.end = ctx, x.pause, time.Now().Add(x.searchTime)
+// countTime is until when a search goes on counting if it has found enough.
+const countTime = 50 * time.Millisecond
+
+// Search finds rules. It stops after 250 ms, and the next search goes on from there: nothing is
+// found twice, and nothing is left out.
+func (x *Index) Search(ctx context.Context, ruleset *resolver.Ruleset, query Query) Found {
+	s := newSearch(query)
+	s.ctx, s.pause, s.begun, s.time = ctx, x.pause, time.Now(), x.searchTime
 	k, ok := x.keys.get(ruleset)
-	if ok {
-		ruleset = k.ruleset
+	if !ok && ruleset.Len() <= x.sortedAtOnce {
+		k, ok = makeKeys(ruleset, func() {}), true
 	}
-	s.ruleset = ruleset
-	if s.after = after; after != "" {
-		s.after = canonicalOf(ruleset, after)
-		s.skipFirst = !s.isFirst(s.after)
+	for !ok && !s.isLate() {
+		time.Sleep(time.Millisecond)
+		k, ok = x.keys.get(ruleset)
 	}
 	if ok {
+		s.ruleset = k.ruleset
 		s.inOrder(k)
-	} else {
-		s.all()
 	}
 	return s.found
 }
@@ -55,147 +80,152 @@ func canonicalOf(ruleset *resolver.Ruleset, key string) string {
 
 // search is a search that is under way.
 type search struct {
+	Query
 	ctx     context.Context
 	pause   func()
-	end     time.Time
+	begun   time.Time
+	time    time.Duration // for the search
 	steps   int
 	ruleset *resolver.Ruleset
 
-	text      []byte // in lower case
-	form      string // of the text as a part of a key
-	hasBrace  bool
-	after     string // canonical key
-	skipFirst bool   // all keys that begin with the text come before after
-	most      int
-	found     Found
-	scratch   []byte
+	words    [][]byte // folded
+	form     string   // of the text as a part of a key
+	hasBrace bool
+	found    Found
+	folder
+	scratch []byte
 }
 
-func newSearch(text string, most int) *search {
-	inKey := strings.TrimPrefix(text, "/")
-	return &search{
-		text: appendFolded(nil, text), form: string(near.AppendForm(nil, inKey)),
-		hasBrace: strings.ContainsAny(inKey, "{}"), most: max(most, 0),
+func newSearch(query Query) *search {
+	inKey := strings.TrimPrefix(query.Text, "/")
+	s := &search{
+		Query: query, form: string(near.AppendForm(nil, inKey)),
+		hasBrace: strings.ContainsAny(inKey, "{}"), folder: newFolder(),
 	}
+	s.found.Next = query.Behind
+	for word := range strings.FieldsSeq(query.Text) {
+		s.words = append(s.words, s.append(nil, word))
+	}
+	return s
 }
 
 // isFirst reports whether a canonical key begins with the text.
 func (s *search) isFirst(key string) bool { return !s.hasBrace && hasPrefix(key, s.form) }
 
-// isElsewhere reports whether a rule has the text anywhere.
-func (s *search) isElsewhere(rule *resolver.Rule) bool {
-	s.scratch = near.AppendForm(s.scratch[:0], rule.Key)
-	return bytes.Contains(s.scratch, []byte(s.form)) ||
-		s.has(rule.Value) || rule.Note != "" && s.has(rule.Note)
-}
-
-func (s *search) has(text string) bool {
-	s.scratch = appendFolded(s.scratch[:0], text)
-	return bytes.Contains(s.scratch, s.text)
+// has reports whether a rule has all words.
+func (s *search) has(rule *resolver.Rule) bool {
+	key := s.append(append(s.scratch[:0], '/'), rule.Key)
+	value := s.append(key, rule.Value)
+	s.scratch = s.append(value, rule.Note)
+	parts := [][]byte{key, s.scratch[len(key):len(value)], s.scratch[len(value):]}
+	for _, word := range s.words {
+		has := func(part []byte) bool { return bytes.Contains(part, word) }
+		if !slices.ContainsFunc(parts, has) {
+			return false
+		}
+	}
+	return true
 }
 
 // isLate reports whether the time is up. It is called for each rule.
 func (s *search) isLate() bool {
-	if s.steps++; s.steps%pauseEvery == 0 {
+	if s.steps++; s.steps%pauseEvery == 0 && !s.found.AtLeast {
 		s.pause()
-		s.found.Late = !time.Now().Before(s.end) || s.ctx.Err() != nil
+		took := time.Since(s.begun)
+		s.found.AtLeast = took >= s.time || s.isFull() && took >= countTime || s.ctx.Err() != nil
+		s.found.Late = s.found.AtLeast && !s.isFull()
+		s.found.More = s.found.More || s.found.AtLeast && s.isFull()
 	}
-	return s.found.Late
+	return s.found.AtLeast
 }
 
-// add adds a rule to the found ones, unless there are enough. Then it returns false.
-func (s *search) add(rule resolver.Rule) bool {
-	if s.found.More = len(s.found.Rules) == s.most; s.found.More {
-		return false
-	}
-	s.found.Rules = append(s.found.Rules, rule)
-	return true
-}
+// isFull reports whether enough is found.
+func (s *search) isFull() bool { return len(s.found.Rules) == s.Most }
 
-// inOrder searches sorted keys.
+// inOrder searches sorted keys from the place on.
 func (s *search) inOrder(k *keys) {
-	if !s.hasBrace && !s.skipFirst {
-		for n := range k.from(s.isBeforeFirst) {
-			if !s.isFirst(k.key(uint32(n))) {
-				break
-			}
-			if rule, ok := s.ruleset.Numbered(n); s.isLate() || ok && !s.add(rule) {
-				return
-			}
-		}
+	numbers, after := k.all(), canonicalOf(k.ruleset, s.Behind.Key)
+	from := func(isBehind func(key string) bool) int {
+		return sort.Search(len(numbers), func(i int) bool { return isBehind(k.key(numbers[i])) })
 	}
-	if s.form == "" && !s.hasBrace {
-		return // all keys begin with the text
+	at := from(func(key string) bool { return compareKeys(key, after) > 0 })
+	if s.Uses != nil {
+		s.examine(s.byUses(numbers, at))
+		return
 	}
-	for n := range k.from(func(key string) bool { return s.skipFirst && s.isPassed(key) }) {
-		rule, ok := s.ruleset.Numbered(n)
-		if s.isLate() {
-			return
-		}
-		if ok && s.isElsewhere(&rule) && !s.isFirst(k.key(uint32(n))) && !s.add(rule) {
-			return
-		}
+	first, rest := 0, 0 // the keys that begin with the text are in between
+	if !s.hasBrace {
+		first = from(func(key string) bool { return compareForm(key, s.form) >= 0 })
+		rest = from(func(key string) bool {
+			return compareForm(key, s.form) > 0 && !hasPrefix(key, s.form)
+		})
 	}
+	if after == "" || s.isFirst(after) {
+		s.examine(numbers[max(first, at):max(rest, at)])
+		at = 0
+	}
+	s.examine(numbers[min(at, first):first])
+	s.examine(numbers[max(at, rest):])
 }
 
-// isBeforeFirst reports whether a key precedes those that begin with the text, or has been found
-// already.
-func (s *search) isBeforeFirst(key string) bool {
-	return compareForm(key, s.form) < 0 || s.after != "" && s.isPassed(key)
+// byUses returns the numbers behind the place in the order of uses. In the order of keys, in which
+// they are, those behind the place begin at an index. Most rules are never used.
+func (s *search) byUses(numbers []uint32, at int) (sorted []uint32) {
+	var used []uint64 // 32 bits that are the lower the more uses there are, and the index
+	unused := make([]uint32, 0, len(numbers))
+	for i, n := range numbers {
+		uses := s.Uses(int(n))
+		switch {
+		case s.Behind.Key != "" && (uses > s.Behind.Uses || uses == s.Behind.Uses && i < at):
+		case uses == 0:
+			unused = append(unused, n)
+		default:
+			used = append(used, (math.MaxUint32-min(uses, math.MaxUint32))<<32|uint64(i))
+		}
+	}
+	slices.Sort(used)
+	sorted = make([]uint32, 0, len(used)+len(unused))
+	for _, u := range used {
+		sorted = append(sorted, numbers[uint32(u)])
+	}
+	s.time = max(s.time, time.Since(s.begun)+s.time/2) // at least so long for the search itself
+	return append(sorted, unused...)
 }
 
-// isPassed reports whether a key is the one to continue after, or precedes it.
-func (s *search) isPassed(key string) bool { return compareKeys(key, s.after) <= 0 }
-
-// all searches all rules while the sorted keys are being made.
-func (s *search) all() {
-	var best []ranked
-	for n := range s.ruleset.Numbers() {
+// examine looks for the text in rules, unless the time is up.
+func (s *search) examine(numbers []uint32) {
+	for i, n := range numbers {
 		if s.isLate() {
+			numbers = numbers[:i]
 			break
 		}
-		if r, ok := s.rank(n); ok {
-			at, _ := slices.BinarySearchFunc(best, r, ranked.compare)
-			if at <= s.most {
-				best = slices.Insert(best, at, r)
-				best = best[:min(len(best), s.most+1)]
-			}
+		if s.Only != nil && !s.Only(int(n)) {
+			continue
 		}
+		rule, ok := s.ruleset.Numbered(int(n))
+		switch {
+		case !ok:
+			continue
+		case !s.isFirst(s.ruleset.KeyOf(int(n))) && !s.has(&rule):
+			continue
+		case s.isFull():
+			s.found.More = true
+		default:
+			s.found.Rules = append(s.found.Rules, rule)
+			s.found.Next = s.placeOf(n)
+		}
+		s.found.Total++
 	}
-	for _, r := range best {
-		s.add(r.rule)
+	if len(numbers) > 0 && !s.isFull() {
+		s.found.Next = s.placeOf(numbers[len(numbers)-1])
 	}
 }
 
-// ranked is a rule that has the text, with its sort key.
-type ranked struct {
-	isFirst bool
-	key     string
-	rule    resolver.Rule
-}
-
-func (r ranked) compare(other ranked) int {
-	switch {
-	case r.isFirst == other.isFirst:
-		return compareKeys(r.key, other.key)
-	case r.isFirst:
-		return -1
+// placeOf returns the place behind a rule.
+func (s *search) placeOf(number uint32) (p Place) {
+	p.Key = s.ruleset.KeyOf(int(number))
+	if s.Uses != nil {
+		p.Uses = s.Uses(int(number))
 	}
-	return 1
-}
-
-// rank returns the rule with a number if it has the text and has not been found before.
-func (s *search) rank(number int) (r ranked, ok bool) {
-	if r.rule, ok = s.ruleset.Numbered(number); !ok {
-		return r, false
-	}
-	r.key = s.ruleset.KeyOf(number)
-	r.isFirst = s.isFirst(r.key)
-	switch {
-	case !r.isFirst && !s.isElsewhere(&r.rule):
-		return r, false
-	case s.after == "":
-		return r, true
-	}
-	return r, r.compare(ranked{isFirst: !s.skipFirst, key: s.after}) > 0
+	return p
 }

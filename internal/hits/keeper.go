@@ -33,6 +33,7 @@ type Keeper struct {
 	latest      weak.Pointer[others] // read last; kept while a list uses it
 	headers     []header             // of other servers, read last
 	headersRead time.Time
+	recent      recentHits
 }
 
 // place is the storage of a configuration. Its context outlasts the configuration by lastSave.

@@ -110,6 +110,16 @@ func (l *line) add(minute uint32, n uint64) {
 	}
 }
 
+// since returns the hits from a day on.
+func (l *line) since(from day) (sum uint64) {
+	l.eachDay(func(d day, n uint64) {
+		if d >= from {
+			sum += n
+		}
+	})
+	return sum
+}
+
 // eachDay passes the days with hits.
 func (l *line) eachDay(yield func(d day, n uint64)) {
 	for i, n := range l.days {

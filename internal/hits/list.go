@@ -12,7 +12,7 @@ import (
 // List lists the hits of the rules of a ruleset, on all servers that share a storage.
 type List struct {
 	Since   time.Time // when counting began
-	hits    *Counters
+	count   func(number int) Count
 	ruleset *resolver.Ruleset
 	others  *others // nil for none
 	hidden  []bool  // by rule number; nil if no rule is hidden
@@ -24,17 +24,18 @@ func (k *Keeper) List(ctx context.Context, ruleset *resolver.Ruleset) (*List, er
 	if err != nil {
 		return nil, err
 	}
-	list := &List{Since: k.hits.past.Load().Since, hits: k.hits, ruleset: ruleset, others: others}
+	since, count := k.hits.past.Load().Since, k.hits.counterOf(ruleset)
+	list := &List{Since: since, count: count, ruleset: ruleset, others: others}
 	if others != nil && others.since.Before(list.Since) {
 		list.Since = others.since
 	}
 	return list, nil
 }
 
-// countOf returns the hits of a rule, by its number.
-func (l *List) countOf(number int) Count {
-	m := l.hits.countOfKey(l.ruleset.KeyOf(number))
-	if l.others != nil {
+// Of returns the hits of the rule with a number.
+func (l *List) Of(number int) Count {
+	m := l.count(number)
+	if l.others != nil && number < len(l.others.counts) {
 		m = m.plus(l.others.counts[number])
 	}
 	return m
@@ -49,7 +50,7 @@ func (l *List) HideUsed(cutoff time.Time) (note string) {
 	}
 	l.hidden = make([]bool, l.ruleset.Numbers())
 	for n := range l.hidden {
-		if m := l.countOf(n); m.N > 0 && !m.Time().Before(cutoff) && !l.hidden[n] {
+		if m := l.Of(n); m.N > 0 && !m.Time().Before(cutoff) && !l.hidden[n] {
 			l.hideChain(n)
 		}
 	}
@@ -73,13 +74,9 @@ func (l *List) hideChain(number int) {
 	}
 }
 
-// Of returns the hits of a key's rule, and whether it is in the list.
-func (l *List) Of(key string) (m Count, isListed bool) {
-	n, ok := l.ruleset.NumberOf(key)
-	if !ok || l.hidden != nil && l.hidden[n] {
-		return Count{}, false
-	}
-	return l.countOf(n), true
+// Has reports whether the rule with a number is in the list.
+func (l *List) Has(number int) bool {
+	return l.hidden == nil || number < len(l.hidden) && !l.hidden[number]
 }
 
 // All yields the keys of the list and their hits, in the order of the keys.
@@ -87,10 +84,10 @@ func (l *List) All() iter.Seq2[string, Count] {
 	return func(yield func(string, Count) bool) {
 		for rule := range l.ruleset.RulesBelow("") {
 			n, _ := l.ruleset.NumberOf(rule.Key)
-			if l.hidden != nil && l.hidden[n] {
+			if !l.Has(n) {
 				continue
 			}
-			if !yield(rule.Key, l.countOf(n)) {
+			if !yield(rule.Key, l.Of(n)) {
 				return
 			}
 		}

@@ -100,22 +100,35 @@ func (s *store) eachOther(
 // others are the totals of the other servers, added up.
 type others struct {
 	ruleset *resolver.Ruleset
-	counts  []Count   // by the numbers of the ruleset's rules
+	counts  []Count   // by the numbers of the ruleset's rules; nil for no servers
+	recent  []uint64  // those of the last topDays
 	since   time.Time // when the first of them began counting
 	read    time.Time
 }
 
+// newOthers returns the totals of no servers.
+func newOthers(ruleset *resolver.Ruleset) *others {
+	return &others{ruleset: ruleset, recent: make([]uint64, ruleset.Numbers()), read: time.Now()}
+}
+
 // others adds up what the other servers have stored. It returns nil if there are none.
 func (s *store) others(ctx context.Context, ruleset *resolver.Ruleset) (*others, error) {
-	var sum *others
-	err := s.eachOther(ctx, func(server string, c *content) error {
+	sum := newOthers(ruleset)
+	if err := s.addOthers(ctx, sum); err != nil || sum.since.IsZero() {
+		return nil, err
+	}
+	sum.read = time.Now()
+	return sum, nil
+}
+
+// addOthers adds what the other servers have stored.
+func (s *store) addOthers(ctx context.Context, sum *others) error {
+	return s.eachOther(ctx, func(server string, c *content) error {
 		today := newChanges(c.header, c.lines)
-		if sum == nil {
-			sum = &others{
-				ruleset: ruleset, counts: make([]Count, ruleset.Numbers()), since: today.Since,
-			}
+		if sum.counts == nil {
+			sum.counts = make([]Count, sum.ruleset.Numbers())
 		}
-		if today.Since.Before(sum.since) {
+		if sum.since.IsZero() || today.Since.Before(sum.since) {
 			sum.since = today.Since
 		}
 		for n := range shards {
@@ -123,18 +136,14 @@ func (s *store) others(ctx context.Context, ruleset *resolver.Ruleset) (*others,
 				return err
 			}
 		}
-		sum.read = time.Now()
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return sum, nil
 }
 
 // add adds the total of a key on one server.
 func (o *others) add(l *line) {
 	if number, ok := o.ruleset.NumberOf(string(l.key)); ok {
 		o.counts[number] = o.counts[number].plus(l.Count)
+		o.recent[number] += l.since(dayOf(o.read) - topDays + 1)
 	}
 }

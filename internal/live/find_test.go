@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/caddy-shortlink/shortlink/internal/find"
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
@@ -14,7 +15,7 @@ import (
 func (rs *Ruleset) wantFound(t *testing.T, text string, keys ...string) {
 	t.Helper()
 	var got []string
-	for _, rule := range rs.Search(t.Context(), text, "", 10).Rules {
+	for _, rule := range rs.Search(t.Context(), find.Query{Text: text, Most: 10}).Rules {
 		got = append(got, rule.Key)
 	}
 	if !slices.Equal(got, keys) {
@@ -61,7 +62,8 @@ func TestRulesAreFoundWhileTheyChange(t *testing.T) {
 				if err := rs.apply(t.Context(), fmt.Sprint("key", i), two); err != nil {
 					t.Error(err)
 				}
-				if found := rs.Search(t.Context(), fmt.Sprint("key", i), "", 1); len(found.Rules) != 1 {
+				query := find.Query{Text: fmt.Sprint("key", i), Most: 1}
+				if found := rs.Search(t.Context(), query); len(found.Rules) != 1 {
 					t.Errorf("the new key is not found: %v", found)
 				}
 				rs.Suggest("/dosc", 5)

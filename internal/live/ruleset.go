@@ -105,6 +105,12 @@ func (rs *Ruleset) Hits(ctx context.Context) (*hits.List, error) {
 	return rs.shared.totals.keeper.List(ctx, rs.Serving().Ruleset)
 }
 
+// RecentHits returns the hits of the rules that serve with those of the last 30 days, like
+// [hits.Keeper.Recent].
+func (rs *Ruleset) RecentHits() (*hits.List, error) {
+	return rs.shared.totals.keeper.Recent(rs.Serving().Ruleset)
+}
+
 // HitSummary returns the hits of all rules together, of all servers that share Caddy's storage.
 // MostUsed has at most most keys, all of rules that serve.
 func (rs *Ruleset) HitSummary(ctx context.Context, most int) (*hits.Summary, error) {
@@ -145,9 +151,9 @@ func ruleOf(ruleset *resolver.Ruleset, key string) (number int, rule resolver.Ru
 	return number, rule, ok
 }
 
-// Search finds rules that serve and contain a text, like [find.Index.Search].
-func (rs *Ruleset) Search(ctx context.Context, text, after string, most int) find.Found {
-	return rs.shared.finder.Search(ctx, rs.Serving().Ruleset, text, after, most)
+// Search finds rules that serve, like [find.Index.Search].
+func (rs *Ruleset) Search(ctx context.Context, query find.Query) find.Found {
+	return rs.shared.finder.Search(ctx, rs.Serving().Ruleset, query)
 }
 
 // Suggest returns the rules that a path without a rule may have meant, like

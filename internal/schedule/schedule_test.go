@@ -28,7 +28,7 @@ func randomRule(key string) resolver.Rule {
 func TestATableThatIsChangedIsOneThatIsMadeAnew(t *testing.T) {
 	var table *schedule.Table
 	rules := map[schedule.Key]resolver.Rule{}
-	for round := range 60 {
+	for round := range 30 {
 		changes := map[schedule.Key]*resolver.Rule{}
 		for range rand.N(100) {
 			key := schedule.Key{Source: rand.N(2), Key: fmt.Sprint("k", rand.N(2000))}
@@ -45,7 +45,7 @@ func TestATableThatIsChangedIsOneThatIsMadeAnew(t *testing.T) {
 			!maps.Equal(maps.Collect(table.All()), rules) {
 			t.Fatalf("round %d: it has %d rules, want %d", round, table.Len(), anew.Len())
 		}
-		for range 20 {
+		for range 5 {
 			a, b := schedule.Time(rand.N(120)), schedule.Time(rand.N(120))
 			from, until := table.Span(a)
 			if f, u := anew.Span(a); f != from || u != until {

@@ -83,8 +83,7 @@ live(search, 150, "main", () => {
 	document.title = title;
 	history.replaceState(null, "", url);
 	showAll();
-	const found = main.querySelectorAll(".links li").length;
-	return search.q.value.trim() && (found === 1 ? "1 link" : `${found} links`);
+	return main.querySelector(".count")?.textContent ?? "";
 });
 
 const edited = document.querySelector("#facts")?.closest("form");

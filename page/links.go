@@ -1,0 +1,70 @@
+package page
+
+import (
+	"strings"
+	"time"
+
+	"github.com/caddy-shortlink/shortlink/internal/hits"
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// link is a link in a list.
+type link struct {
+	rule
+	// Path is, in a search for a destination, the path to request.
+	Path string `json:"path,omitempty"`
+	// Uses is how often it was used in the last 30 days, nil while that is not known. In the list of
+	// the most used links it is Redirects, too.
+	Uses      *uint64 `json:"uses,omitempty"`
+	Redirects uint64  `json:"redirects,omitempty"`
+	// Last is when it was last used; zero for never.
+	Last time.Time `json:"last,omitzero"`
+	// Time is, in the list of the last changes, when it was added or changed, as What says.
+	Time time.Time `json:"time,omitzero"`
+	What string    `json:"what,omitempty"`
+	// URL is that of the destination; "" for none, and where it needs values.
+	URL string `json:"-"`
+}
+
+// recentHits returns the hits of the last days, looked up once; nil while they are not known.
+func (r *request) recentHits() *hits.List {
+	if !r.hasAsked {
+		var err error
+		r.recent, err = r.links.RecentHits()
+		r.report(err)
+		r.hasAsked = true
+	}
+	return r.recent
+}
+
+// linksOf returns rules as links of a list.
+func (r *request) linksOf(rules ...resolver.Rule) (links []link) {
+	recent := r.recentHits()
+	for _, found := range rules {
+		l := link{rule: *ruleOf(found), URL: found.Value}
+		if strings.HasPrefix(l.To, "/") {
+			l.URL = r.origin() + l.To
+		}
+		if strings.Contains(l.To, "{") || !strings.Contains(l.URL, "://") { // gone and pass have none
+			l.URL = ""
+		}
+		if n, ok := r.links.Serving().Ruleset.NumberOf(found.Key); ok && recent != nil {
+			uses, count := recent.Uses(n), recent.Of(n)
+			if l.Uses = &uses; count.N > 0 {
+				l.Last = count.Time()
+			}
+		}
+		links = append(links, l)
+	}
+	return links
+}
+
+// linkList is what the template of lists shows: links of a search or of all, in an order.
+type linkList struct {
+	Root, Caption, Query, Sort string
+	Links                      []link
+}
+
+func newLinkList(root, caption, query, sort string, links []link) linkList {
+	return linkList{root, caption, query, sort, links}
+}
