@@ -1,7 +1,6 @@
 package shortlink
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -140,7 +139,7 @@ func ruleLine(rule resolver.Rule) string {
 		} else if rule.Value = w.Rule.Value; needsRule(rule) {
 			line = "rule " + line
 		}
-		line += " " + destinationWords(w.Rule)
+		line = strings.Join(append([]string{line, w.Rule.Value}, rulefile.Words(w.Rule)...), " ")
 		if w.Since != schedule.Begin && (i == 0 || w.Since != windows[i-1].Until) {
 			line += " since " + w.Since.String()
 		}
@@ -152,22 +151,4 @@ func ruleLine(rule resolver.Rule) string {
 		}
 	}
 	return line + notes
-}
-
-// destinationWords returns a destination and what a line says behind it.
-func destinationWords(rule resolver.Rule) string {
-	words := rule.Value
-	if rule.Status != 0 {
-		words += fmt.Sprint(" ", rule.Status)
-	}
-	if rule.Exact {
-		words += " exact"
-	}
-	if rule.Unlisted {
-		words += " unlisted"
-	}
-	if rule.Query != resolver.QueryDefault {
-		words += " " + rule.Query.String()
-	}
-	return words
 }

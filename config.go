@@ -172,11 +172,8 @@ type configuredSite struct {
 	invoked bool
 	// way is what lies in front of it and looks at paths.
 	way command.Way
-	// front is what may answer requests before they arrive.
+	// front is what may answer requests before they arrive, or rewrite them.
 	front front
-	// partial says that some requests may not arrive, or not as clients send them: behind a matcher
-	// for more than hosts, or a rewrite.
-	partial bool
 }
 
 // isForAnyHost reports whether the site names no host.
@@ -197,7 +194,6 @@ func eachHandler(
 			within := at
 			within.way = front.wayTo(element, at.way)
 			eachHandler(element, within, name, found)
-			at.partial = at.partial || takesRequests(element)
 			at.front = at.front.with(element)
 			front.addElement(element)
 		}
@@ -215,13 +211,12 @@ func eachHandler(
 		if paths := matchedBy(value["match"], "path"); paths != nil {
 			at.way = at.way.Through(paths)
 		}
-		at.partial = at.partial || matchesMoreThanHosts(value["match"])
 		at.front.isUnsure = at.front.isUnsure || matchesMoreThanHosts(value["match"])
 		for _, member := range slices.Sorted(maps.Keys(value)) {
 			within := at
 			within.invoked = at.invoked || member == "named_routes"
 			if member == "named_routes" || member == "errors" {
-				within.partial, within.front.isUnsure = true, true
+				within.front.isUnsure = true
 				within.way = at.way.Rewritten() // by its callers
 			}
 			eachHandler(value[member], within, name, found)
@@ -232,7 +227,7 @@ func eachHandler(
 // origins returns the origins that the site answers for, without the scheme if the port does not
 // tell it; none if it sees only part of their requests.
 func (s configuredSite) origins() (origins []string) {
-	if s.partial {
+	if s.front.isUnsure || s.front.patterns != nil {
 		return nil
 	}
 	schemes := map[string]string{":80": "http://", ":443": "https://"}
@@ -244,13 +239,6 @@ func (s configuredSite) origins() (origins []string) {
 		}
 	}
 	return origins
-}
-
-// takesRequests reports whether a route or a handler may answer requests, or rewrite them.
-func takesRequests(element any) bool {
-	route, _ := element.(map[string]any)
-	return matchesMoreThanHosts(route["match"]) ||
-		hostsOf(route["match"]) == nil && has(element, "rewrite")
 }
 
 // matchesMoreThanHosts reports whether a route has a matcher for anything but hosts.

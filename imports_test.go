@@ -84,7 +84,7 @@ var mayImport = map[string][]string{
 	"page": {
 		"internal/show", "internal/client", "internal/live", "internal/find", "internal/hits",
 		"rulefile", "resolver", "resolver/lint", "weburl", "internal/printable", "internal/directives",
-		"source", "uritemplate",
+		"source", "uritemplate", "internal/near",
 	},
 	"cmd/caddy": {".", "page", "redis"},
 

@@ -22,20 +22,28 @@ type front struct {
 	hasLinks bool     // there is a shortlink handler
 }
 
-// with returns the front with an element of Caddy's JSON. A route with a host matcher is another
-// site. Of two shortlink handlers, each may answer what the other one does not.
+// passesOn reports whether a handler is known to pass on all requests that it lets in.
+func passesOn(name string) bool {
+	return slices.Contains([]string{
+		"", "subroute", "shortlink", "shortlink_page", "authentication", "encode", "headers",
+		"log_append", "map", "request_body", "templates", "tracing", "vars",
+	}, name)
+}
+
+// with returns the front with an element of Caddy's JSON. A terminal route with a host matcher is
+// another site. Of two shortlink handlers, each may answer what the other one does not.
 func (f front) with(element any) front {
 	object, _ := element.(map[string]any)
 	name, _ := object["handler"].(string)
-	paths := matchedBy(object["match"], "path")
+	paths, isNarrow := matchedBy(object["match"], "path"), matchesMoreThanHosts(object["match"])
+	isSite := object["terminal"] == true && hostsOf(object["match"]) != nil && !isNarrow
 	switch {
-	case object == nil || hostsOf(object["match"]) != nil:
+	case object == nil || isSite:
 		return f
 	case paths != nil:
 		f.patterns = append(slices.Clip(f.patterns), paths...)
 		return f
-	case matchesMoreThanHosts(object["match"]) || f.hasLinks && name == "shortlink",
-		slices.Contains([]string{"file_server", "reverse_proxy", "invoke", "rewrite"}, name),
+	case isNarrow || f.hasLinks && name == "shortlink", !passesOn(name),
 		name == "" && object["handle"] == nil: // Caddy has dropped them
 		f.isUnsure = true
 		return f

@@ -32,6 +32,9 @@ func TestDeadEndsAreWarnedOfWhereTheyAreNotFoundForCertain(t *testing.T) {
 		"what stands behind":   {links + page + "handle {\n file_server\n}\n", "a c d"},
 		"the page comes first": {"route {\n" + page + links + "}", ""},
 		"a condition":          {"@x header X y\nrespond @x x\n", ""},
+		"a host of the site":   {"@x host go.example\nrespond @x x\n", ""},
+		"an answer to all":     {"respond x\n", ""},
+		"another answer":       {"intercept {\n handle_response {\n respond x\n }\n}\n", ""},
 		"files":                {"file_server {\n pass_thru\n root /nowhere\n}\n", ""},
 		"another handler":      {"shortlink {\n nowhere https://x.example\n name x\n}\n", ""},
 		"a rewrite":            {"uri strip_prefix /x\n", ""},
@@ -141,16 +144,27 @@ func TestThePageTellsOfDeadEndsWhereverItShowsADestination(t *testing.T) {
 				Wants(t, 200, `"dead_end":"`+want+`"`)
 		}
 		for _, path := range []string{
-			"key/b", "key/e", "key/f", "key/h", "key/keep", "key/docs", "try?url=/nowhere", "try?url=:",
+			"?q=keep", "key/b", "key/e", "key/f", "key/h", "key/keep", "key/docs",
+			"try?url=/nowhere", "try?url=:",
 		} {
 			got := s.Get(t, "/.links/"+path, testcaddy.AsAnn, testcaddy.AsHTML)
 			if strings.Contains(got.Body, "o link answers") {
 				t.Errorf("%s is told to be a dead end:\n%s", path, got.Body)
 			}
 		}
+		s.Get(t, "/.links/?q=nowhere", testcaddy.AsAnn, testcaddy.AsHTML).
+			Wants(t, 200, `<p class="note warn"><bdi>`+want+`</bdi></p>`)
+		s.Get(t, "/.links/?q=nowhere", testcaddy.AsAnn, testcaddy.AsJSON).
+			Wants(t, 200, `"dead_end":"`+want+`"`)
 		s.Get(t, "/.links/key/docs?delete", testcaddy.AsAnn, testcaddy.AsHTML).
-			Wants(t, 200, "o link answers /docs/x")
+			Wants(t, 200, `<b>dead-end:</b> <code><bdi>b</bdi></code>: <bdi class="lines">no link`)
 	}
+}
+
+func TestAListTellsOfDeadEndsWithTheNamesOfVariables(t *testing.T) {
+	s, _ := servePage(t, `{"a/{id}": "/nowhere/{id}"}`, "misses")
+	s.Get(t, "/.links/?q=", testcaddy.AsAnn, testcaddy.AsHTML).
+		Wants(t, 200, "Dead end: no link answers /nowhere/{id}<")
 }
 
 func TestAddTellsThatARuleHidesThePage(t *testing.T) {

@@ -242,6 +242,14 @@ func TestAnEditThatHidesThePageWaitsForASecondClick(t *testing.T) {
 	}
 }
 
+func TestAnEditThatHidesOneOfThePagesWaitsForASecondClick(t *testing.T) {
+	s, _ := servePage(t, someRules, "")
+	for _, page := range []string{"new", "try", "serving", "export.csv", "opensearch.xml"} {
+		s.Post(t, "/.links/new", "key=.links/"+page+"&exact=1&to=https://x.test").
+			Wants(t, 428, "the rule answers /.links/"+page+", so the links page does not get it")
+	}
+}
+
 func TestWhoMayNotEditIsShownTheLineToCommit(t *testing.T) {
 	s, file := servePage(t, someRules, "write nobody")
 	before := testcaddy.ReadFile(t, file)

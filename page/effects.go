@@ -42,9 +42,7 @@ func (e *formEdit) warnings(effects *live.Effects) []lint.Warning {
 func fingerprint(effects *live.Effects) string {
 	sum := sha256.New()
 	fmt.Fprintln(sum, effects.Count)
-	for _, other := range effects.Others {
-		fmt.Fprintln(sum, show.LinesOf(other))
-	}
+	fmt.Fprintln(sum, show.LinesOf(effects.Others...))
 	for _, w := range effects.Warnings {
 		fmt.Fprintln(sum, w.Kind, w.Message)
 	}
@@ -76,11 +74,8 @@ func (r *request) effects(written resolver.Rule, e *formEdit, f *live.Effects) e
 	}
 	for _, other := range f.Others {
 		v.Others = append(v.Others, show.ChangeOf(other))
-		v.OtherLines = append(v.OtherLines, show.LinesOf(other)...)
 	}
-	for _, own := range f.Own {
-		v.Own = append(v.Own, show.LinesOf(own)...)
-	}
+	v.OtherLines, v.Own = show.LinesOf(f.Others...), show.LinesOf(f.Own...)
 	for _, told := range v.Warnings {
 		if told.IsBad {
 			v.Hides = append(v.Hides, told.Message)
@@ -127,26 +122,24 @@ func (r *request) deleteForm(key string) view {
 		return failure(r.layout(), http.StatusForbidden, why)
 	}
 	e := &formEdit{key: key, from: &found, isFrom: true}
-	effects := new(live.Effects)
-	// pages of other sites must not make users wait
-	if r.page.csrf.Check(asPost(r.Request)) == nil {
-		removal := &live.Edit{Changes: []live.Change{{Key: key, If: e.check}}}
-		seen, err := r.links.Preview(r.Context(), removal)
-		if err != nil {
-			return failure(r.layout(), client.StatusOf(err),
-				"The link cannot be deleted here: "+err.Error()+".")
-		}
-		seen.Warnings = e.warnings(seen)
-		effects = seen
+	effects, err := r.preview(live.Change{Key: key, If: e.check})
+	if err != nil {
+		return failure(r.layout(), client.StatusOf(err),
+			"The link cannot be deleted here: "+err.Error()+".")
 	}
+	effects.Warnings = e.warnings(effects)
 	v := r.effects(found, e, effects)
 	v.Status, v.Title = http.StatusOK, "Delete "+found.Key+"?"
 	return v
 }
 
-// asPost returns a request as a POST, to check that it comes from a page of this site.
-func asPost(r *http.Request) *http.Request {
-	post := *r
+// preview returns what a change would do. It is empty if a page of another site asks: those must
+// not make users wait.
+func (r *request) preview(change live.Change) (*live.Effects, error) {
+	post := *r.Request
 	post.Method = http.MethodPost
-	return &post
+	if r.page.csrf.Check(&post) != nil {
+		return new(live.Effects), nil
+	}
+	return r.links.Preview(r.Context(), &live.Edit{Changes: []live.Change{change}})
 }

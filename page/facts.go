@@ -3,9 +3,11 @@ package page
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/near"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -34,7 +36,8 @@ type remark struct {
 
 func remarksOf(warnings []lint.Warning) (all []remark) {
 	for _, w := range warnings {
-		all = append(all, remark{w.Kind, w.Key, w.Message, live.HidesPage(w)})
+		message := strings.TrimPrefix(w.Message, "dead end: ") // as its kind says
+		all = append(all, remark{w.Kind, w.Key, message, live.HidesPage(w)})
 	}
 	return all
 }
@@ -119,9 +122,11 @@ func (r *request) advice(e *formEdit) (all []lint.Warning) {
 	if _, isThere := servingRule(ruleset, e.key); isThere {
 		return all
 	}
-	if other := r.links.Alike(e.key); other != "" {
-		warn("nearly taken", "there is a link "+other+" already, and the two are easily mistaken for "+
-			"each other; write another key, or change that link")
+	others := r.links.Suggest("/"+e.key, mostSuggested)
+	isAlike := func(other resolver.Rule) bool { return near.Alike(e.key, other.Key) }
+	if i := slices.IndexFunc(others, isAlike); i >= 0 {
+		warn("nearly taken", "there is a link "+others[i].Key+" already, and the two are easily "+
+			"mistaken for each other; write another key, or change that link")
 	}
 	return all
 }

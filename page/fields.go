@@ -1,8 +1,10 @@
 package page
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -11,6 +13,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
 )
@@ -47,6 +50,9 @@ func (r *request) readFields() (err error) {
 	}
 	known := strings.Fields(knownFields)
 	for _, name := range slices.Sorted(maps.Keys(r.PostForm)) {
+		if len(r.PostForm[name]) > 1 {
+			return client.Errorf(http.StatusBadRequest, "the field %q is given twice; keep one", name)
+		}
 		if !slices.Contains(known, name) {
 			return client.Errorf(http.StatusBadRequest, "an edit has no field %q; its fields are %s",
 				name, strings.Join(known, ", "))
@@ -55,23 +61,27 @@ func (r *request) readFields() (err error) {
 	return nil
 }
 
-// fieldsOfJSON reads a JSON object as the fields of a form; null is an empty one.
+// fieldsOfJSON reads a JSON object as the fields of a form; the value null is an empty one. Numbers
+// stay as they are written.
 func fieldsOfJSON(body io.Reader) (url.Values, error) {
 	content, err := io.ReadAll(body)
 	if err != nil {
 		return nil, err
 	}
-	var object map[string]any
-	if err := json.Unmarshal(content, &object); err != nil {
-		return nil, fmt.Errorf("the content is no JSON object: %w", err)
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	decoder.UseNumber()
+	start, _ := decoder.Token()
+	if start != json.Delim('{') || !json.Valid(content) || !utf8.Valid(content) {
+		return nil, errors.New("the content is no JSON object in UTF-8")
 	}
 	fields := url.Values{}
-	for name, value := range object {
-		switch value.(type) {
+	for decoder.More() {
+		name, _ := decoder.Token()
+		switch value, _ := decoder.Token(); value.(type) {
 		case nil:
-			fields.Set(name, "")
-		case string, bool, float64:
-			fields.Set(name, fmt.Sprint(value))
+			fields.Add(name.(string), "")
+		case string, bool, json.Number:
+			fields.Add(name.(string), fmt.Sprint(value))
 		default:
 			return nil, fmt.Errorf("the field %q takes a string, a number, true or false", name)
 		}

@@ -182,11 +182,13 @@ func TestEditsAreTakenAsJSON(t *testing.T) {
 	postJSON(t, s, "/.links/new", map[string]any{"key": "fresh", "to": "https://x.test", "status": 301,
 		"exact": true, "unlisted": false, "query": nil, "note": "by a program"}).
 		Wants(t, 201, `"done":"made"`)
-	if got := testcaddy.ReadFile(t, file); !strings.Contains(got, `"status": 301`) &&
-		!strings.Contains(got, `"status":301`) || strings.Contains(got, "fresh\": {\"unlisted") {
-		t.Errorf("the file holds\n%s", got)
+	const want = `"fresh": {"to":"https://x.test","status":301,"exact":true,"note":"by a program"}`
+	if got := testcaddy.ReadFile(t, file); !strings.Contains(got, want) {
+		t.Errorf("the file has no %s:\n%s", want, got)
 	}
 	s.Leads(t, "/fresh", "301 https://x.test/")
+	postAs(t, s, "/.links/new", "application/json", `{"key": 20261123, "to": "https://x.test"}`).
+		Wants(t, 201, `"key":"20261123"`)
 	postJSON(t, s, "/.links/key/fresh", map[string]any{"to": "https://y.test"}).Wants(t, 409)
 	changed := map[string]any{"to": "https://y.test", "digest": digestOnPage(t, s)}
 	postJSON(t, s, "/.links/key/fresh", changed).Wants(t, 200, `"done":"saved"`)
@@ -200,11 +202,16 @@ func TestFieldsThatAreNoneOfAnEditAreRefused(t *testing.T) {
 	const list = "key, to, status, exact, unlisted, query, note, digest, was, confirm, action"
 	s.Post(t, "/.links/new", "key=x&to=https://x.test&permanent=1").
 		Wants(t, 400, `no field "permanent"`, list)
+	s.Post(t, "/.links/new", "key=x&to=https://x.test&to=https://y.test").
+		Wants(t, 400, `the field "to" is given twice`)
 	for content, want := range map[string]string{
-		`{"key": "x", "url": "https://x.test"}`:       "no field \\\"url\\\"",
-		`{"key": "x", "to": ["https://x.test"]}`:      "takes a string",
-		`["x"]`:                                       "no JSON object",
-		`{"key": "x", "to": "https://x.test"`:         "no JSON object",
+		`{"key": "x", "url": "https://x.test"}`:            "no field \\\"url\\\"",
+		`{"key": "x", "to": ["https://x.test"]}`:           "takes a string",
+		`{"key": "x", "key": "y", "to": "https://x.test"}`: "\"key\\\" is given twice",
+		"{\"key\": \"x\xff\", \"to\": \"https://x.test\"}": "UTF-8",
+		`null`:                                "no JSON object",
+		`["x"]`:                               "no JSON object",
+		`{"key": "x", "to": "https://x.test"`: "no JSON object",
 		`{"key": "x", "to": "https://x.test"} {}`:     "no JSON object",
 		`{"key": "x", "to": "https://x.test"}` + "\n": "",
 	} {

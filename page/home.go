@@ -68,9 +68,9 @@ func (r *request) home() view {
 	ruleset := r.links.Serving().Ruleset
 	for _, c := range r.links.Changed(mostOnHome) {
 		if found, ok := servingRule(ruleset, c.Key); ok {
-			v.Changed = append(v.Changed, r.linksOf(found)...)
-			last := &v.Changed[len(v.Changed)-1]
-			last.Time, last.What = c.Time, string(c.Kind)
+			l := r.linkOf(found)
+			l.Time, l.What = c.Time, string(c.Kind)
+			v.Changed = append(v.Changed, l)
 		}
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), hitsTime)
@@ -82,9 +82,9 @@ func (r *request) home() view {
 	}
 	for _, u := range counted.MostUsed {
 		if found, ok := servingRule(ruleset, u.Key); ok {
-			v.Used = append(v.Used, r.linksOf(found)...)
-			last := &v.Used[len(v.Used)-1]
-			last.Redirects, last.Uses = u.N, &u.N
+			l := r.linkOf(found)
+			l.Redirects, l.Uses = u.N, &u.N
+			v.Used = append(v.Used, l)
 		}
 	}
 	v.Days = dayCounts(counted.Days)

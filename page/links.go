@@ -22,6 +22,8 @@ type link struct {
 	// Time is, in the list of the last changes, when it was added or changed, as What says.
 	Time time.Time `json:"time,omitzero"`
 	What string    `json:"what,omitempty"`
+	// DeadEnd says that the link leads to a path of the site that no link answers.
+	DeadEnd string `json:"dead_end,omitempty"`
 	// URL is that of the destination; "" for none, and where it needs values.
 	URL string `json:"-"`
 }
@@ -39,32 +41,38 @@ func (r *request) recentHits() *hits.List {
 
 // linksOf returns rules as links of a list.
 func (r *request) linksOf(rules ...resolver.Rule) (links []link) {
-	recent := r.recentHits()
 	for _, found := range rules {
-		l := link{rule: *ruleOf(found), URL: found.Value}
-		if strings.HasPrefix(l.To, "/") {
-			l.URL = r.origin() + l.To
-		}
-		if strings.Contains(l.To, "{") || !strings.Contains(l.URL, "://") { // gone and pass have none
-			l.URL = ""
-		}
-		if n, ok := r.links.Serving().Ruleset.NumberOf(found.Key); ok && recent != nil {
-			uses, count := recent.Uses(n), recent.Of(n)
-			if l.Uses = &uses; count.N > 0 {
-				l.Last = count.Time()
-			}
-		}
-		links = append(links, l)
+		links = append(links, r.linkOf(found))
 	}
 	return links
+}
+
+// linkOf returns a rule as a link of a list.
+func (r *request) linkOf(found resolver.Rule) link {
+	recent, ruleset := r.recentHits(), r.links.Serving().Ruleset
+	l := link{rule: *ruleOf(found), URL: found.Value}
+	n, ok := ruleset.NumberOf(found.Key)
+	if strings.HasPrefix(l.To, "/") {
+		l.URL = r.origin() + l.To
+	}
+	if ok && l.URL != l.To {
+		sample := ruleset.SampleOf(n)
+		l.DeadEnd = sample.Named(r.deadEnd(ruleset, sample.Path()))
+	}
+	if strings.Contains(l.To, "{") || !strings.Contains(l.URL, "://") { // gone and pass have none
+		l.URL = ""
+	}
+	if ok && recent != nil {
+		uses, count := recent.Uses(n), recent.Of(n)
+		if l.Uses = &uses; count.N > 0 {
+			l.Last = count.Time()
+		}
+	}
+	return l
 }
 
 // linkList is what the template of lists shows: links of a search or of all, in an order.
 type linkList struct {
 	Root, Caption, Query, Sort string
 	Links                      []link
-}
-
-func newLinkList(root, caption, query, sort string, links []link) linkList {
-	return linkList{root, caption, query, sort, links}
 }

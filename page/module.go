@@ -33,7 +33,7 @@ func init() {
 //
 // Edits work like those of the admin endpoint: they go to the first source that can be written to,
 // with all checks, and only if nobody has changed the rule meanwhile. An edit that changes other
-// links shows which, and waits for a second click.
+// links, or that there is a warning about, says so and waits for a second click.
 type Page struct {
 	// The name of the shortlink handler whose links these are. Default: the only one there is, or the
 	// only one at the host that a request is for.

@@ -26,16 +26,13 @@ const (
 )
 
 // renameView is the form to give a link another key. The embedded view shows what that changes, if
-// it has to be confirmed.
+// it has to be confirmed, or else what would change if the old key was gone.
 type renameView struct {
 	effectsView
 	NewKey string `json:"new_key"`
 	Old    string `json:"old"`
 	// Error says why it was refused, or is empty.
 	Error string `json:"error,omitempty"`
-	// Leads are the other links that lead to this one, as far as they are listed.
-	Leads     []string `json:"leads,omitempty"`
-	MoreLeads int      `json:"more_leads,omitempty"`
 	// IsFree says that the old key can be removed.
 	IsFree bool `json:"-"`
 }
@@ -55,6 +52,12 @@ func (r *request) renameForm(key string) view {
 // renameView returns the form to rename a link, with what was typed, and the effects to confirm;
 // nil for none.
 func (r *request) renameView(from resolver.Rule, effects *live.Effects) renameView {
+	isRefused := effects != nil
+	if !isRefused {
+		gone := &resolver.Rule{Key: from.Key, Value: resolver.GoneValue}
+		// after an error the form will be refused, too, with the reason
+		effects, _ = r.preview(live.Change{Key: from.Key, Rule: gone})
+	}
 	v := renameView{
 		effectsView: r.effects(from, &formEdit{rule: &from, from: &from},
 			cmp.Or(effects, new(live.Effects))),
@@ -62,30 +65,10 @@ func (r *request) renameView(from resolver.Rule, effects *live.Effects) renameVi
 		Old:    cmp.Or(r.PostForm.Get(fieldOld), oldLeads),
 		IsFree: r.links.WhyNotRemovable(from.Key) == nil,
 	}
-	v.Title, v.Status = "Rename "+from.Key, http.StatusPreconditionRequired
-	if effects == nil {
+	if v.Title = "Rename " + from.Key; !isRefused {
 		v.Status, v.Confirm = http.StatusOK, ""
-		v.addLeads(r)
 	}
 	return v
-}
-
-// addLeads adds the links whose answers would change if the old key was gone.
-func (v *renameView) addLeads(r *request) {
-	if r.page.csrf.Check(asPost(r.Request)) != nil {
-		return // pages of other sites must not make users wait
-	}
-	gone := &resolver.Rule{Key: v.Rule.Key, Value: resolver.GoneValue}
-	effects, err := r.links.Preview(r.Context(), &live.Edit{
-		Changes: []live.Change{{Key: v.Rule.Key, Rule: gone}},
-	})
-	if err != nil {
-		return // so the form will be refused, too, with the reason
-	}
-	for _, other := range effects.Others {
-		v.Leads = append(v.Leads, other.Rule.Key)
-	}
-	v.MoreLeads = effects.Count - len(v.Leads)
 }
 
 // rename gives a link another key, and makes of the old one what the form says, as one change.
@@ -97,6 +80,7 @@ func (r *request) rename(key string) view {
 	now, _ := servingRule(r.links.Serving().Ruleset, key)
 	e := &formEdit{key: cmp.Or(now.Key, key), from: &now}
 	err = r.setFrom(e)
+	e.isFrom = true // also with If-Match: the renamed rule is made of it
 	if e.from.Key == "" {
 		return r.noSuchKey(key)
 	}
@@ -174,12 +158,10 @@ func (r *request) renameRefused(from resolver.Rule, err error) view {
 func (renameView) template() string { return "rename" }
 
 func (v renameView) text(w io.Writer) {
-	switch {
-	case v.Confirm != "":
+	if v.Confirm != "" {
 		v.effectsView.text(w)
-	case v.Error != "":
-		fmt.Fprintln(w, v.Error)
-	default:
-		fmt.Fprintln(w, "POST action=rename, new_key, old (leads, gone or free) and digest")
+		return
 	}
+	fmt.Fprintln(w, cmp.Or(v.Error,
+		"POST action=rename, new_key, old (leads, gone or free) and digest"))
 }

@@ -3,8 +3,10 @@ package page_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
@@ -143,6 +145,28 @@ func TestARenameOfALinkThatIsGoneKeepsWhatWasTyped(t *testing.T) {
 	s.Post(t, "/.links/key/secret/plan", form.Encode(), testcaddy.AsHTML).
 		Wants(t, 409, "is gone now", `value="plan"`)
 	s.Post(t, "/.links/key/secret/plan", "action=rename&new_key=x").Wants(t, 404)
+}
+
+func TestARenameLosesNoChangeThatIsMadeMeanwhile(t *testing.T) {
+	s, _ := servePage(t, someRules, "")
+	for n := range 20 {
+		old, renamed := fmt.Sprint("old-", n), fmt.Sprint("renamed-", n)
+		s.Post(t, "/.links/new", "to=https://before.example&key="+old).Wants(t, 201)
+		var saved, moved testcaddy.Reply
+		var edits sync.WaitGroup
+		edits.Go(func() {
+			saved = s.Post(t, "/.links/key/"+old, "to=https://after.example", "If-Match: *")
+		})
+		edits.Go(func() {
+			form := "action=rename&old=free&new_key=" + renamed
+			moved = s.Post(t, "/.links/key/"+old, form, "If-Match: *")
+		})
+		edits.Wait()
+		got := s.Get(t, "/"+renamed).Location()
+		if saved.Status == 200 && moved.Status == 200 && got != "302 https://after.example/" {
+			t.Errorf("the change was saved, and then %s leads to %s", renamed, got)
+		}
+	}
 }
 
 func TestATemplateIsRenamedWithItsVariables(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
@@ -25,35 +26,21 @@ type rule struct {
 	Query    string `json:"query,omitempty"`
 	Note     string `json:"note,omitempty"`
 	Position string `json:"position,omitempty"`
+	// Flags are the words that it has behind its destination.
+	Flags []string `json:"-"`
 }
 
 func ruleOf(r resolver.Rule) *rule {
 	return &rule{
 		Key: r.Key, To: r.Value, Status: r.Status, Exact: r.Exact, Unlisted: r.Unlisted,
 		Query: r.Query.String(), Note: r.Note, Position: r.Position.String(),
+		Flags: rulefile.Words(r),
 	}
-}
-
-// Flags are the words that a rule has besides its destination.
-func (r rule) Flags() (flags []string) {
-	if r.Status != 0 {
-		flags = append(flags, fmt.Sprint(r.Status))
-	}
-	if r.Exact {
-		flags = append(flags, "exact")
-	}
-	if r.Unlisted {
-		flags = append(flags, "unlisted")
-	}
-	if r.Query != "" {
-		flags = append(flags, r.Query)
-	}
-	return flags
 }
 
 // line writes a rule as a line of text.
 func (r rule) line(w io.Writer) {
-	fmt.Fprintln(w, strings.Join(append([]string{r.Key, r.To}, r.Flags()...), " "))
+	fmt.Fprintln(w, strings.Join(append([]string{r.Key, r.To}, r.Flags...), " "))
 }
 
 // servingRule returns the rule that serves for a key, in any spelling.
@@ -100,9 +87,9 @@ func (r *request) placeOf(rule resolver.Rule) *place {
 
 // caddyfileLine returns a rule as a line of a Caddyfile. Its note becomes a comment.
 func caddyfileLine(r resolver.Rule) string {
-	words := append([]string{"rule", r.Key, r.Value}, ruleOf(r).Flags()...)
+	words := append([]string{"rule", r.Key, r.Value}, rulefile.Words(r)...)
 	for i, word := range words {
-		if strings.ContainsAny(word, " \t\"`") || word[0] == '#' {
+		if strings.ContainsAny(word, " \t\"`") || strings.HasPrefix(word, "#") {
 			words[i] = `"` + strings.ReplaceAll(word, `"`, `\"`) + `"`
 		}
 	}

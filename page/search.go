@@ -98,7 +98,8 @@ func (r *request) searchText(v search) view {
 		v.addAnswering(r, "/"+v.Text)
 	}
 	if v.isEmpty() {
-		v.addSuggestions(r, query.Text)
+		v.About = ""
+		v.Suggestions = r.linksOf(r.links.Suggest(query.Text, mostSuggested)...)
 	}
 	if query.Text == "" && query.Only == nil {
 		v.About, v.Total, v.AtLeast = "", uint64(ruleset.Len()), false
@@ -137,22 +138,11 @@ func (v *search) addAnswering(r *request, path string) (number int, ok bool) {
 		return 0, false
 	}
 	rule, ok := ruleset.Numbered(answer.Rule)
+	v.About = "First comes the link that answers this short URL."
 	if v.Total++; !r.URL.Query().Has("after") {
 		v.Rules = r.linksOf(rule)
 	}
 	return answer.Rule, ok
-}
-
-// mostCompared is how many links a text is compared with while there is no index of those near.
-const mostCompared = 10_000
-
-// addSuggestions adds the links that a text was perhaps meant to find.
-func (v *search) addSuggestions(r *request, text string) {
-	near := r.links.Suggest(text, mostSuggested)
-	if listed := r.links.Serving().Listed(); near == nil && listed.Len() <= mostCompared {
-		near = listed.Suggest(text, mostSuggested)
-	}
-	v.Suggestions = r.linksOf(near...)
 }
 
 // isEmpty reports whether all links were searched, and none was found.

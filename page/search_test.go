@@ -87,6 +87,8 @@ func TestAPastedShortURLOrDestinationFindsItsLink(t *testing.T) {
 		"docs/nothing":                      "docs",
 		"https://go.example/":               "docs gh/{owner} home menu/café wiki",
 	})
+	s.Get(t, "/.links/?q=go.example/docs/x", testcaddy.AsAnn, testcaddy.AsHTML).
+		Wants(t, 200, "First comes the link that answers this short URL.")
 	s.Load(t, "@site host go go.example *.go.example\nhandle @site {\n"+
 		testcaddy.PageBlock(file, "")+"\n}")
 	check(map[string]string{
@@ -101,8 +103,9 @@ func TestWhereNothingIsFoundKeysNearAreNamed(t *testing.T) {
 	if len(found.Rules) != 0 || len(found.Suggestions) != 1 || found.Suggestions[0].Key != "docs" {
 		t.Errorf("dosc finds %+v", found)
 	}
-	s.Get(t, "/.links/?q=wikki", testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200, "Nothing found.",
-		"Perhaps you meant", `href="./key/wiki"`, `href="./new?key=wikki"`)
+	s.Get(t, "/.links/?q=wikki", testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200,
+		"Nothing found.</b> <bdi></bdi>", "Perhaps you meant", `href="./key/wiki"`,
+		`href="./new?key=wikki"`)
 	s.Get(t, "/.links/?q=wikki", testcaddy.AsAnn).Wants(t, 200, "perhaps: wiki\n")
 }
 

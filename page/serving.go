@@ -51,12 +51,5 @@ func (v servingPage) text(w io.Writer) {
 	fmt.Fprintf(w, "loaded at %s\n", v.Loaded.UTC().Format(time.RFC3339))
 	for _, from := range v.State.Sources {
 		fmt.Fprintln(w, "from", from.Source)
-		if from.Outage != nil {
-			fmt.Fprintf(w, "  cannot be read since %s: %s\n",
-				from.Outage.Since.UTC().Format(time.RFC3339), from.Outage.Error)
-		}
-	}
-	for _, rule := range v.State.Broken {
-		fmt.Fprintf(w, "broken: %s: %s\n", rule.Key, rule.Reason)
 	}
 }

@@ -32,10 +32,18 @@ func (r *request) explain(url string, others ...*resolver.Rule) *show.Outcome {
 	serving, question := r.links.Serving(), show.Ask(url, r.origin())
 	outcome := show.Explain(serving.Listed(), question)
 	r.links.Locate(r.Context(), serving, append(outcome.Rules(), others...)...)
-	if end := r.links.DeadEnd(serving.Ruleset, question.Request.Target.Pathname); end != "" {
-		outcome.DeadEnd = strings.ToUpper(end[:1]) + end[1:]
-	}
+	outcome.DeadEnd = r.deadEnd(serving.Ruleset, question.Request.Target.Pathname)
 	return &outcome
+}
+
+// deadEnd says that requests for a path lead to one of the site that no link answers; "" if they do
+// not.
+func (r *request) deadEnd(ruleset *resolver.Ruleset, path string) string {
+	end := r.links.DeadEnd(ruleset, path)
+	if end == "" {
+		return ""
+	}
+	return strings.ToUpper(end[:1]) + end[1:]
 }
 
 func (tryView) template() string { return "try" }

@@ -47,7 +47,9 @@ var templates = template.Must(
 // functions are the functions of templates.
 var functions = template.FuncMap{
 	"keyPath": keyPath,
-	"list":    newLinkList,
+	"list": func(root, caption, query, sort string, links []link) linkList {
+		return linkList{root, caption, query, sort, links}
+	},
 	"asset":   assetURL,
 	"minute":  func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") },
 	"machine": func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") },

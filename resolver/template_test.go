@@ -324,7 +324,8 @@ func TestManyTemplatesAnswerAsThePlainAlgorithmDoes(t *testing.T) {
 // isAmbiguous reports whether nothing tells two templates apart on some path.
 func isAmbiguous(rs *Ruleset) bool {
 	index := pattern.NewIndex(pattern.Tied)
-	for _, t := range rs.templates.all() {
+	for i := range rs.templates.len() {
+		t := rs.templates.template(i)
 		if _, _, tied := index.First(t.Pattern); tied {
 			return true
 		}

@@ -145,18 +145,8 @@ func (x *templateIndex) len() int {
 	return len(x.entries)
 }
 
-// all gives the templates in the order of [options.compareRules].
-func (x *templateIndex) all() iter.Seq2[int, *templateRule] {
-	return func(yield func(int, *templateRule) bool) {
-		for i := range x.len() {
-			if !yield(i, x.template(i)) {
-				return
-			}
-		}
-	}
-}
-
-// each gives their rules alone, with the precedence of their sources, which takes much less.
+// each gives the rules of the templates, in the order of [options.compareRules], with the
+// precedence of their sources.
 func (x *templateIndex) each() iter.Seq2[int, rankedRule] {
 	return func(yield func(int, rankedRule) bool) {
 		for i := range x.len() {

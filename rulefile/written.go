@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -11,16 +12,26 @@ import (
 // an object, a row in the order of columns that tables without a header have, or the lines of
 // _redirects. The error says why the format cannot have the rule.
 func Written(rule resolver.Rule, format Format) (string, error) {
-	switch format {
-	case JSON:
-		key := string(newJSONEncoder().key(rule))
-		return key + ": " + JSONValue(rule), checkWritable(rule)
-	case Redirects:
-		lines, err := redirectsOf(withStatus(rule, resolver.DefaultStatus))
-		return strings.TrimSuffix(lines.text, "\n"), err
+	if format == Redirects {
+		rule = withStatus(rule, resolver.DefaultStatus)
 	}
 	var b strings.Builder
 	err := Write(&b, format, slices.Values([]resolver.Rule{rule}))
-	_, row, _ := strings.Cut(b.String(), "\n") // after the header
-	return strings.TrimRight(row, ",\n"), err
+	if err != nil || format == Redirects {
+		return strings.TrimSuffix(b.String(), "\n"), err
+	}
+	_, text, _ := strings.Cut(b.String(), "\n") // behind a header or a brace
+	return strings.Trim(strings.TrimSuffix(text, "\n}\n"), "\t,\n"), nil
+}
+
+// Words returns what a rule says besides key, destination and note, as words of a Caddyfile.
+func Words(rule resolver.Rule) (words []string) {
+	of := []*property{statusProperty, exactProperty, unlistedProperty, queryProperty}
+	always := schedule.Always(rule)
+	for _, p := range of {
+		if word := p.get(&always); word != "" {
+			words = append(words, word)
+		}
+	}
+	return words
 }

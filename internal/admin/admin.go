@@ -383,9 +383,7 @@ const (
 // note notes the effects of an edit that is about to be made.
 func (f *Effects) note(of *live.Effects) error {
 	*f = Effects{Others: of.Count, Unnamed: of.Count - len(of.Others)}
-	for _, other := range of.Others {
-		f.Lines = append(f.Lines, show.LinesOf(other)...)
-	}
+	f.Lines = show.LinesOf(of.Others...)
 	for _, w := range of.Warnings {
 		f.Warnings = append(f.Warnings, w.String())
 	}

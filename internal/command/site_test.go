@@ -34,6 +34,9 @@ func TestCheckKnowsTheHostsOfTheSitesOfAConfiguration(t *testing.T) {
 		"behind a rewrite": {
 			"go.example {\n route {\n uri strip_prefix /x\n" + rules + "}\n}", none,
 		},
+		"behind files": {
+			"go.example {\n route {\n file_server {\n pass_thru\n }\n" + rules + "}\n}", none,
+		},
 		"for errors":       {"go.example {\n handle_errors {\n" + rules + "}\n}", none},
 		"in a named route": {"&(links) {\n" + rules + "}\ngo.example {\n invoke links\n}", none},
 	} {

@@ -255,11 +255,9 @@ func TestWithoutAnIndexTheSameIsFound(t *testing.T) {
 		r := randomRules{rand.New(rand.NewPCG(seed, 2))}
 		ruleset, fold := r.ruleset(t)
 		x := unlimited()
-		x.keys.latest = ruleset // as if it were being made
+		x.keys.latest, x.near.latest = ruleset, ruleset // as if it were being made
 		checkAgainstPlain(t, x, ruleset, fold, r.text())
-		if got := suggest(x, ruleset, "docs"); got != nil {
-			t.Errorf("suggested are %q", got)
-		}
+		checkSuggestions(t, x, ruleset, "/"+r.key())
 	}
 }
 
@@ -324,7 +322,7 @@ func TestAnIndexIsMadeWhenItIsFirstUsedAndFollows(t *testing.T) {
 		if x.keys.latest != nil || x.keys.now.Load() != nil {
 			t.Error("it is made before it is used")
 		}
-		if got := suggest(x, ruleset, "docd"); got != nil {
+		if got := suggest(x, ruleset, "docd"); !slices.Equal(got, []string{"docs"}) {
 			t.Errorf("suggested are %q", got)
 		}
 		found := x.Search(t.Context(), ruleset, Query{Text: "d", Most: 5})

@@ -49,23 +49,8 @@ func compareKeys(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a)-i, 0)-cmp.Compare(len(b)-j, 0), strings.Compare(a, b))
 }
 
-// hasPrefix reports whether the form of a key begins with a form.
-func hasPrefix(key, form string) bool {
-	at := 0
-	for i := range len(form) {
-		if at == len(key) {
-			return false
-		}
-		var c byte
-		if c, at = near.FormByte(key, at); c != form[i] {
-			return false
-		}
-	}
-	return true
-}
-
-// compareForm compares the form of a key with a form.
-func compareForm(key, form string) int {
+// compareStart compares the start of a key's form with a form: 0 says that the key begins with it.
+func compareStart(key, form string) int {
 	at := 0
 	for i := range len(form) {
 		if at == len(key) {
@@ -76,5 +61,5 @@ func compareForm(key, form string) int {
 			return cmp.Compare(c, form[i])
 		}
 	}
-	return cmp.Compare(len(key)-at, 0)
+	return 0
 }

@@ -110,7 +110,7 @@ func newSearch(query Query) *search {
 }
 
 // isFirst reports whether a canonical key begins with the text.
-func (s *search) isFirst(key string) bool { return !s.hasBrace && hasPrefix(key, s.form) }
+func (s *search) isFirst(key string) bool { return !s.hasBrace && compareStart(key, s.form) == 0 }
 
 // has reports whether a rule has all words.
 func (s *search) has(rule *resolver.Rule) bool {
@@ -155,10 +155,8 @@ func (s *search) inOrder(k *keys) {
 	}
 	first, rest := 0, 0 // the keys that begin with the text are in between
 	if !s.hasBrace {
-		first = from(func(key string) bool { return compareForm(key, s.form) >= 0 })
-		rest = from(func(key string) bool {
-			return compareForm(key, s.form) > 0 && !hasPrefix(key, s.form)
-		})
+		first = from(func(key string) bool { return compareStart(key, s.form) >= 0 })
+		rest = from(func(key string) bool { return compareStart(key, s.form) > 0 })
 	}
 	if after == "" || s.isFirst(after) {
 		s.examine(numbers[max(first, at):max(rest, at)])

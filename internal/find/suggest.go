@@ -47,33 +47,21 @@ func (l *Listed) rules(found []near.Found) (rules []resolver.Rule) {
 	return rules
 }
 
-// Suggest is [Listed.Suggest] with an index, for whom anybody can make work: it waits for nobody,
-// and finds nothing while the index is being made.
-func (x *Index) Suggest(listed Listed, path string, most int) []resolver.Rule {
-	w, ok := x.near.get(listed.Ruleset)
-	if !ok {
-		return nil
-	}
-	listed.Ruleset = w.ruleset
-	return listed.rules(w.index.Search(&listed, path, most))
-}
-
-// fewKeys is how many keys are looked at one by one.
+// fewKeys is how many keys are looked at one by one while there is no index of them.
 const fewKeys = 10_000
 
-// Alike returns the first key that is easily mistaken for another one, see [near.Alike], or "". It
-// finds none of many keys while the index is being made.
-func (x *Index) Alike(listed Listed, key string) string {
-	suggest := listed.Suggest
-	if listed.Len() > fewKeys {
-		suggest = func(path string, most int) []resolver.Rule { return x.Suggest(listed, path, most) }
+// Suggest is [Listed.Suggest] with an index, for whom anybody can make work: it waits for nobody,
+// and finds none of many keys while the index is being made.
+func (x *Index) Suggest(listed Listed, path string, most int) []resolver.Rule {
+	w, ok := x.near.get(listed.Ruleset)
+	switch {
+	case ok:
+		listed.Ruleset = w.ruleset
+		return listed.rules(w.index.Search(&listed, path, most))
+	case listed.Len() <= fewKeys:
+		return listed.Suggest(path, most)
 	}
-	for _, rule := range suggest("/"+key, 5) {
-		if near.Alike(key, rule.Key) {
-			return rule.Key
-		}
-	}
-	return ""
+	return nil
 }
 
 // nearKeys is the index of the keys of a ruleset.

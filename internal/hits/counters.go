@@ -282,7 +282,12 @@ func (h *Counters) counterOf(ruleset *resolver.Ruleset) func(number int) Count {
 	h.reclaim()
 	if len(h.rulesets) == 1 && h.rulesets[0].ruleset.SharesNumbers(ruleset) {
 		c := h.rulesets[0]
-		return func(number int) Count { return countOf(c.read(number, false)) }
+		return func(number int) Count {
+			if number >= len(c.words) { // of rules that were loaded since
+				return Count{}
+			}
+			return countOf(c.read(number, false))
+		}
 	}
 	return func(number int) Count { return h.countOfKey(ruleset.KeyOf(number)) }
 }

@@ -39,6 +39,10 @@ func TestUsesAreThoseOfTheLastThirtyDays(t *testing.T) {
 		if number, _ := s.ruleset.NumberOf("a"); err != nil || list.Uses(number) != 4 {
 			t.Errorf("what this server counts is not known at once: %v", err)
 		}
+		// a search may go through rules that were loaded since
+		if larger := s.ruleset.Numbers(); list.Uses(larger) != 0 || list.Of(larger).N != 0 {
+			t.Error("a rule that the list does not know was used")
+		}
 		sleepUntil(10, 3)
 		s.hit(t, "a", 10)
 		s.hit(t, "b", 5)

@@ -268,8 +268,8 @@ func (e *editing) inPlaceOf(k *keyEdit) error {
 			"edited; change Caddy's configuration", k.Key)
 	case found >= 0 && (found < e.at || removes && k.stands[e.at+1] == nil):
 		return refuse(NotEditable,
-			"the rule for the key %q stands in source %s, and edits go into %s; change it there", k.Key,
-			e.rs.Sources[found], e.rs.Sources[e.at])
+			"the rule for the key %q stands in source %[2]s, and edits go into %[3]s; change it in %[2]s",
+			k.Key, e.rs.Sources[found], e.rs.Sources[e.at])
 	case k.isTwice:
 		return refuse(NotEditable, "source %s has two rules for the key %q, perhaps in two "+
 			"spellings; remove one of them there", e.rs.Sources[e.at], k.Key)

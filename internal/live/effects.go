@@ -45,11 +45,7 @@ func (f *Effects) add(change resolver.Change, isOwn bool) {
 func (e *editing) effects(next *candidate) *Effects {
 	before := e.rs.Serving().Ruleset
 	f := &Effects{Warnings: e.rs.newWarnings(before, next), Digest: next.digest()}
-	var dead []lint.Warning
-	add := func(change resolver.Change) {
-		f.add(change, e.changeOf(change.Rule.Key) != nil)
-		dead = append(dead, e.newDeadEnd(before, next.Ruleset, change.Rule)...)
-	}
+	add := func(change resolver.Change) { f.add(change, e.changeOf(change.Rule.Key) != nil) }
 	if next.isByThem {
 		next.difference.Results(add)
 	} else { // it was not derived in one step
@@ -58,7 +54,10 @@ func (e *editing) effects(next *candidate) *Effects {
 	slices.SortFunc(f.Own, func(a, b resolver.Change) int {
 		return strings.Compare(a.Rule.Key, b.Rule.Key)
 	})
-	dead = append(dead, e.endsOfPasses(before, next.Ruleset)...)
+	dead := e.endsOfPasses(before, next.Ruleset)
+	for _, change := range slices.Concat(f.Own, f.Others) { // millions may change, and others wait
+		dead = append(dead, e.newDeadEnd(before, next.Ruleset, change.Rule)...)
+	}
 	f.addDeadEnds(dead)
 	return f
 }
@@ -77,18 +76,20 @@ func (e *editing) newDeadEnd(
 	}}
 }
 
-// endsOfPasses returns warnings of rules that lead clients to where an edited rule let them pass.
-// The edit changes nothing in what these rules say.
+// endsOfPasses returns warnings of the first rules that lead clients to where a rule let them pass
+// and no rule does any more. The edit changes nothing in what these rules say.
 func (e *editing) endsOfPasses(before, next *resolver.Ruleset) (dead []lint.Warning) {
 	if !slices.ContainsFunc(e.keys, func(k *keyEdit) bool {
 		_, was, _ := ruleOf(before, k.Key)
-		return was.Value == resolver.PassValue
+		return was.Value == resolver.PassValue && (k.Rule == nil || k.Rule.Exact)
 	}) {
 		return nil
 	}
 	for number := range next.InternalRedirects() {
 		rule, _ := next.Numbered(number)
-		dead = append(dead, e.newDeadEnd(before, next, rule)...)
+		if dead = append(dead, e.newDeadEnd(before, next, rule)...); len(dead) == namedEffects {
+			break
+		}
 	}
 	return dead
 }

@@ -399,3 +399,42 @@ func TestAnEditNamesTheLinksThatBecomeDeadEndsByIt(t *testing.T) {
 		})
 	}
 }
+
+// countingPages answer nothing, and count how often they were asked.
+type countingPages struct{ asked *int }
+
+func (p countingPages) Answer(string) bool {
+	*p.asked++
+	return false
+}
+
+func TestAPreviewLooksForTheDeadEndsOfNoMoreLinksThanItNames(t *testing.T) {
+	for name, tt := range map[string]struct {
+		key, was, is string
+		most         int
+	}{
+		"a pass is removed":      {"kept", resolver.PassValue, "", namedEffects},
+		"a pass becomes another": {"kept", resolver.PassValue, resolver.GoneValue, 0},
+		"a link is removed":      {"base", one, "", namedEffects},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s, asked := new(rewritingSource), 0
+			rules := []string{tt.key, tt.was}
+			for n := range 1000 {
+				rules = append(rules, fmt.Sprint("k", n), fmt.Sprint("/", tt.key, "/", n))
+			}
+			s.set(rules...)
+			rs, _ := serve(t, Config{
+				Sources: []source.Source{s}, Pages: countingPages{&asked},
+			})
+			synctest.Wait()
+			before := asked
+			if _, err := rs.Preview(t.Context(), edit(tt.key, tt.is)); err != nil {
+				t.Fatal(err)
+			}
+			if asked -= before; asked > tt.most {
+				t.Errorf("%s: the ends of %d links were looked at", name, asked)
+			}
+		})
+	}
+}

@@ -162,11 +162,6 @@ func (rs *Ruleset) Suggest(path string, most int) []resolver.Rule {
 	return rs.shared.finder.Suggest(rs.Serving().Listed(), path, most)
 }
 
-// Alike returns the key of a rule that is easily mistaken for another key, like [find.Index.Alike].
-func (rs *Ruleset) Alike(key string) string {
-	return rs.shared.finder.Alike(rs.Serving().Listed(), key)
-}
-
 // run reports the first rules, if this handler has loaded them, and follows the sources and the
 // clock until the configuration is unloaded.
 func (rs *Ruleset) run(later []notice) {

@@ -15,6 +15,9 @@ type Window struct {
 	Rule         resolver.Rule
 }
 
+// Always returns the window of a rule without windows.
+func Always(rule resolver.Rule) Window { return Window{Begin, End, rule} }
+
 // IsAlways reports whether a window has no limit.
 func (w Window) IsAlways() bool { return w.Since == Begin && w.Until == End }
 

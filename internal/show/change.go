@@ -13,9 +13,16 @@ type ChangeLine struct {
 	After    string `json:"after"`
 }
 
-// LinesOf returns the changes for a key: for the key itself, and for what is below it if that
+// LinesOf returns the lines of changes: for each key itself, and for what is below it if that
 // differs.
-func LinesOf(c resolver.Change) (lines []ChangeLine) {
+func LinesOf(changes ...resolver.Change) (lines []ChangeLine) {
+	for _, c := range changes {
+		lines = append(lines, linesOf(c)...)
+	}
+	return lines
+}
+
+func linesOf(c resolver.Change) (lines []ChangeLine) {
 	before, after := c.Before, c.After
 	keyChanges, belowChanges := !before.Key.SameForClients(after.Key),
 		!before.Below.SameForClients(after.Below)

@@ -151,7 +151,7 @@ for (const [key, to] of settings.pictures ? Object.entries(changes) : []) {
 	const { digest } = JSON.parse(body);
 	await ask("go", path, {
 		method: "POST", headers: { "content-type": "application/x-www-form-urlencoded" },
-		body: String(new URLSearchParams({ to, note: "For all", ...(digest && { digest }) })),
+		body: String(new URLSearchParams({ to, ...(digest && { digest }) })),
 	});
 }
 
@@ -369,7 +369,7 @@ for (const javaScriptEnabled of [true, false]) {
 		const download = page.waitForEvent("download");
 		await follow(page, "JSON");
 		const rules = JSON.parse(readFileSync(await (await download).path(), "utf8"));
-		assert.equal(rules.gh, "https://github.com/caddy-shortlink");
+		assert.equal(rules["design/icons"], "https://design.example.com/file/p9Qx1/Icons");
 	});
 
 	await doing("set up a browser", async (page) => {
