@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -58,12 +59,12 @@ func (h *Handler) cacheControl(serving *live.Loaded, result *resolver.Result) st
 	if !serving.HasWindows() || value == "" && !isPermanent || result.Outcome != resolver.Redirect {
 		return value
 	}
-	end, ok := serving.EndOf(result)
-	if !ok {
+	end := serving.EndOf(result)
+	if end == schedule.End {
 		return value
 	}
 	// A permanent redirect is kept for ever where nothing says how long.
-	left := max(0, time.Until(end))
+	left := max(0, time.Until(time.Unix(int64(end), 0)))
 	if value == "" || left < time.Duration(lifetime) {
 		return "max-age=" + strconv.FormatInt(int64(left/time.Second), 10)
 	}

@@ -2,7 +2,8 @@ package live
 
 import (
 	"fmt"
-	"sync"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddy-shortlink/shortlink/internal/pace"
@@ -20,15 +21,15 @@ const (
 	noteLater lint.Kind = "rule that has not begun"
 )
 
-// mostEdges is how many edges are looked at beforehand.
-const mostEdges = 10_000
+// Edges are looked at beforehand until one of these is reached.
+const (
+	mostEdges   = 10_000
+	longestLook = time.Minute
+)
 
-// foresight is what is known of the edges to come. It is found out once, when somebody asks: rules
-// as they are written stay the same at an edge.
-type foresight struct {
-	once     sync.Once
-	warnings []edgeWarning
-}
+// ahead is what is known of the edges to come of rules as they are written, nil before they have
+// been looked at.
+type ahead struct{ atomic.Pointer[[]edgeWarning] }
 
 // edgeWarning is a warning of what an edge brings.
 type edgeWarning struct {
@@ -36,118 +37,117 @@ type edgeWarning struct {
 	lint.Warning
 }
 
-// foresee returns what fails at edges to come: expectations, and keys that are answered with an
-// error.
-func (c *Config) foresee(l *Loaded) (warnings []lint.Warning) {
-	if l.table == nil {
-		return nil
-	}
-	l.ahead.once.Do(func() { l.ahead.warnings = c.lookAhead(l) })
-	for _, w := range l.ahead.warnings {
-		if w.at > l.at {
-			warnings = append(warnings, w.Warning)
-		}
-	}
-	return warnings
-}
-
-// lookAhead derives the ruleset of each edge from that of the one before.
-func (c *Config) lookAhead(l *Loaded) (warnings []edgeWarning) {
-	next := &candidate{Loaded: new(Loaded)}
-	*next.Loaded = *l
-	warn := func(at resolver.Position, key, message string) {
-		at = l.place(at, key)
-		when := next.at.String()
-		w := lint.Warning{Kind: warnEdge, Position: at, Key: key, Message: "at " + when + ": " + message}
-		warnings = append(warnings, edgeWarning{next.at, w})
-	}
-	fails, pause := c.check(next.Ruleset, next.expected) != nil, pace.New().Pause
-	for n := 0; next.until != schedule.End; n++ {
-		if n == mostEdges {
-			warn(resolver.Position{}, "", fmt.Sprintf("windows begin or end at more than %d times; what "+
-				"happens from here on is not looked at", mostEdges))
-			break
-		}
-		pause()
-		before := []*resolver.Ruleset{next.Ruleset}
-		if err := next.turn(next.until); err != nil {
-			warn(resolver.Position{}, "", "windows that begin cannot serve: "+err.Error())
-		}
-		_, first := lint.Broken(next.Ruleset, before, namedKeys)
-		for _, err := range first {
-			warn(err.Position, err.Key, err.Message)
-		}
-		failed := c.check(next.Ruleset, next.expected)
-		if failed != nil && !fails {
-			warn(resolver.Position{}, "", failed.Error())
-		}
-		fails = failed != nil
-		if next.Ruleset.IsWorn() {
-			if anew, err := next.Ruleset.Recompile(); err == nil {
-				next.Ruleset = anew
+// edgeWarnings returns the warnings of edges to come, as far as those have been looked at.
+func (l *Loaded) edgeWarnings() (warnings []lint.Warning) {
+	if found := l.ahead.Load(); found != nil {
+		for _, w := range *found {
+			if w.at > l.At() {
+				warnings = append(warnings, w.Warning)
 			}
 		}
 	}
 	return warnings
 }
 
+// foresee finds out what fails at edges to come: expectations, and keys that are answered with an
+// error. goOn says before each edge whether somebody still wants to know.
+func (c *Config) foresee(l *Loaded, goOn func() bool) {
+	found := []edgeWarning{}
+	before, fails := l.Ruleset, c.check(l.Ruleset, l.expected) != nil
+	n, end := 0, time.Now().Add(longestLook)
+	for next, err := range l.Ahead() {
+		warn := func(of resolver.Position, key, message string) {
+			message = fmt.Sprintf("at %s: %s", next.At(), message)
+			found = append(found, edgeWarning{next.At(), lint.Warning{
+				Kind: warnEdge, Position: l.place(of, key), Key: key, Message: message,
+			}})
+		}
+		if n == mostEdges || time.Now().After(end) {
+			warn(resolver.Position{}, "", fmt.Sprintf("windows begin or end, and what fails from here on "+
+				"is not known: only the first %d such times were looked at", n))
+			break
+		}
+		if n++; !goOn() {
+			return
+		}
+		if err != nil {
+			warn(resolver.Position{}, "", "windows that begin cannot serve: "+err.Error())
+		}
+		_, first := lint.Broken(next.Ruleset, []*resolver.Ruleset{before}, namedKeys)
+		for _, err := range first {
+			warn(err.Position, err.Key, err.Message)
+		}
+		failed := c.check(next.Ruleset, l.expected)
+		if failed != nil && !fails {
+			warn(resolver.Position{}, "", failed.Error())
+		}
+		before, fails = next.Ruleset, failed != nil
+	}
+	l.ahead.Store(&found)
+}
+
 // place returns where the rule of a key stands in a source, with its line if that is known.
 func (l *Loaded) place(at resolver.Position, key string) resolver.Position {
-	for source := range len(l.versions) + 1 {
-		if rule, is := l.ruleOf(source, key); is && rule.Position.Source == at.Source {
+	for source := range l.Sources() {
+		if rule, is := l.RuleOf(source, key); is && rule.Position.Source == at.Source {
 			return rule.Position
 		}
 	}
 	return at
 }
 
+// lookAhead finds out what fails at edges to come, and logs what was not known of the rules before.
+func (rs *Ruleset) lookAhead(before *ahead, serving *Loaded) {
+	pause := pace.New().Pause
+	rs.foresee(serving, func() bool {
+		pause()
+		return rs.Context.Err() == nil && rs.Serving().ahead == serving.ahead
+	})
+	var known []edgeWarning
+	if before != nil && before.Load() != nil {
+		known = *before.Load()
+	}
+	isKnown := func(w lint.Warning) bool {
+		return slices.ContainsFunc(known, func(k edgeWarning) bool { return k.String() == w.String() })
+	}
+	rs.warn(serving, slices.DeleteFunc(serving.edgeWarnings(), isKnown))
+}
+
 // WindowFindings returns what there is to say of the windows of rules that [Ruleset.CompileRules]
 // has compiled: what fails at edges to come, and which rules are over or have not begun.
 func (rs *Ruleset) WindowFindings() (findings []lint.Finding) {
 	l := rs.compiled
-	if l == nil || l.table == nil {
+	if l == nil || !l.HasWindows() {
 		return nil
 	}
-	for _, w := range rs.foresee(l) {
+	rs.foresee(l, func() bool { return true })
+	for _, w := range l.edgeWarnings() {
 		findings = append(findings, lint.Finding{Warning: w, Severity: lint.SeverityWarning})
 	}
-	for _, written := range l.table.All() {
-		w := lint.Warning{Kind: noteLater, Position: written.Position, Key: written.Key}
-		switch _, next, isActive := schedule.Active(written, l.at); {
-		case isActive:
-			continue
-		case next == schedule.End:
-			windows := schedule.Split(written)
+	for key, rule := range l.Scheduled("") {
+		windows := schedule.Split(rule)
+		w := lint.Warning{Position: rule.Position, Key: key}
+		i := slices.IndexFunc(windows, func(w schedule.Window) bool { return l.At() < w.Until })
+		switch {
+		case i < 0:
 			w.Kind = noteOver
 			w.Message = fmt.Sprintf("the rule is over since %s; remove it", windows[len(windows)-1].Until)
+		case l.At() < windows[i].Since:
+			w.Kind, w.Message = noteLater, fmt.Sprintf("the rule begins at %s", windows[i].Since)
 		default:
-			w.Message = fmt.Sprintf("the rule begins at %s", next)
+			continue
 		}
 		findings = append(findings, lint.Finding{Warning: w, Severity: lint.SeverityNote})
 	}
 	return findings
 }
 
-// tellAhead logs what fails at edges to come, unless that is known of the rules before.
-func (rs *Ruleset) tellAhead(before *foresight, now *Loaded) {
-	known := map[string]bool{}
-	before.once.Do(func() {}) // or waits until it is found out
-	for _, w := range before.warnings {
-		known[w.String()] = true
-	}
-	var fresh []lint.Warning
-	for _, w := range rs.foresee(now) {
-		if !known[w.String()] {
-			fresh = append(fresh, w)
-		}
-	}
-	rs.warn(now, fresh)
-}
-
 // WindowStatus is what windows do next.
 type WindowStatus struct {
 	// NextEdge is when the next window begins or ends.
 	NextEdge *time.Time `json:"next_edge,omitempty"`
+	// LooksAhead tells that what fails then or later is still being found out.
+	LooksAhead bool `json:"looks_ahead,omitempty"`
 	// Warnings are what fails then or later.
 	Warnings []string `json:"edge_warnings,omitempty"`
 }
@@ -155,9 +155,9 @@ type WindowStatus struct {
 // windowStatus returns what windows of what serves do next.
 func (rs *Ruleset) windowStatus(serving *Loaded) (status WindowStatus) {
 	if edge, ok := serving.NextEdge(); ok {
-		status.NextEdge = &edge
+		status.NextEdge, status.LooksAhead = &edge, serving.ahead.Load() == nil
 	}
-	for _, w := range rs.located(serving.versions, rs.foresee(serving)) {
+	for _, w := range rs.located(serving.versions, serving.edgeWarnings()) {
 		status.Warnings = append(status.Warnings, w.String())
 	}
 	return status

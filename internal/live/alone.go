@@ -50,8 +50,8 @@ const wornShare = 100
 // be held.
 func (rs *Ruleset) recompile() {
 	old, begun := rs.Serving(), time.Now()
-	anew, err := old.Ruleset.Recompile()
-	if err != nil || anew.Digest() != old.Ruleset.Digest() {
+	anew, err := old.Rules.Recompile()
+	if err != nil || anew.Ruleset.Digest() != old.Ruleset.Digest() {
 		rs.shared.wornUntil = time.Now().Add(wornShare * time.Since(begun))
 		rs.logger.Debug("the rules that serve were not recompiled",
 			zap.String("name", rs.Name), zap.Error(err))
@@ -63,7 +63,6 @@ func (rs *Ruleset) recompile() {
 		return // an edge has come
 	}
 	next := *old
-	next.Ruleset = anew
-	next.set(old.at)
+	next.Rules = anew
 	rs.shared.replace(old, &next)
 }

@@ -96,7 +96,7 @@ func problemOf(from source.Source, err error) string {
 // why the source has to be read as a whole.
 func (w *keysWatch) differing() (found pending, err error) {
 	serving := w.rs.Serving()
-	r := serving.reread()
+	r := serving.Reread()
 	r.Source(w.i + 1)
 	var sum uint64
 	f := feed{pause: pace.New().Pause, to: func(rule resolver.Rule) {
@@ -113,15 +113,8 @@ func (w *keysWatch) differing() (found pending, err error) {
 		whole.found = fmt.Sprintf("%016x %v", sum, err)
 		return whole, err
 	}
-	for key, written := range r.set {
-		change := resolver.RuleChange{Source: key.Source, Key: key.Key, Rule: written}
-		if written != nil {
-			change.Key = written.Key
-		}
-		changes = append(changes, change)
-	}
 	for _, change := range changes { // those of keys in another spelling remove what serves
-		if rule, ok := serving.ruleOf(change.Source, change.Key); ok && rule.Key != change.Key {
+		if rule, ok := serving.RuleOf(change.Source, change.Key); ok && rule.Key != change.Key {
 			changes = append(changes, resolver.RuleChange{Source: change.Source, Key: rule.Key})
 		}
 	}
@@ -138,7 +131,7 @@ func otherThan(
 	serving *Loaded, changes []resolver.RuleChange,
 ) (other []resolver.RuleChange) {
 	for _, change := range changes {
-		rule, ok := serving.ruleOf(change.Source, change.Key)
+		rule, ok := serving.RuleOf(change.Source, change.Key)
 		ok = ok && rule.Key == change.Key // and not another spelling
 		if change.Rule != nil {
 			rule.Position = change.Rule.Position // what serves has no lines

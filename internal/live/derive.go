@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -29,12 +30,11 @@ type candidate struct {
 // newCandidate returns a candidate that keeps what was read of the sources before.
 func newCandidate(from *Loaded, sources int) *candidate {
 	next := &candidate{Loaded: &Loaded{
-		Ruleset:  from.Ruleset,
+		Rules:    from.Rules,
 		Warnings: from.Warnings,
 		versions: make([]string, sources),
 		expected: make([]source.PlacedExpectations, sources),
 		remarks:  make([][]lint.Warning, sources),
-		windows:  from.windows,
 	}, wrong: make([]error, sources)}
 	copy(next.versions, from.versions)
 	copy(next.expected, from.expected)
@@ -104,18 +104,7 @@ func (l *loading) deriveOnce() error {
 
 // nameKeys sets the key of each change to that of its rule.
 func (l *loading) nameKeys() (err error) {
-	written := l.next.changes
-	l.next.changes, err = l.serving.Ruleset.BySpelling(written)
-	for i := range l.next.changes {
-		c := &l.next.changes[i]
-		isWritten := func(w resolver.RuleChange) bool { return w.Source == c.Source && w.Key == c.Key }
-		// of a spelling that stays, the ruleset knows what is active
-		if c.Rule != nil && l.serving.table != nil && !slices.ContainsFunc(written, isWritten) {
-			if rule, is := l.serving.ruleOf(c.Source, c.Key); is {
-				c.Rule = &rule
-			}
-		}
-	}
+	l.next.changes, err = l.serving.Ruleset.BySpelling(l.next.changes, l.serving.RuleOf)
 	return err
 }
 
@@ -134,25 +123,25 @@ func (l *loading) makeChanges() error {
 	if len(l.next.changes) == 0 {
 		return nil
 	}
-	changes, err := l.next.translate(l.next.changes, l.rs.Options)
-	if err != nil {
-		return err
-	}
-	return l.next.change(changes, nil)
+	return l.next.change(l.next.changes, nil)
 }
 
-// change applies changes of compiled rules. read has the new reader warnings of sources that were
-// read as a whole.
+// change applies changes. read has the new reader warnings of sources that were read as a whole.
 func (c *candidate) change(
 	changes []resolver.RuleChange, read map[int][]lint.Warning,
 ) error {
-	before := c.Ruleset
-	derived, difference, err := before.With(changes)
+	derived, err := c.With(changes)
 	if err == nil {
-		c.Ruleset, c.difference = derived, difference
-		c.Warnings, c.fresh = c.Warnings.Derive(before, derived, changes, read)
+		c.follow(derived, read)
 	}
 	return err
+}
+
+// follow makes the candidate what was derived of it.
+func (c *candidate) follow(derived schedule.Derived, read map[int][]lint.Warning) {
+	before := c.Ruleset
+	c.Rules, c.difference = derived.Rules, derived.Difference
+	c.Warnings, c.fresh = c.Warnings.Derive(before, c.Ruleset, derived.Changes, read)
 }
 
 // compareWith compares the candidate with what serves, if it is not derived from that in one step.
@@ -172,23 +161,14 @@ func (l *loading) readWhole() error {
 		// by 60 MiB, and by 125 without this.
 		runtime.GC()
 	}
-	r := next.reread()
+	r := next.Reread()
 	inSources := l.readSources(r, l.whole)
 	changes, inRules := r.Changes()
 	if inRules == resolver.ErrDuplicateKey {
 		return l.duplicates()
 	}
 	if inRules == nil {
-		inRules = next.setWritten(r.set, l.rs.Options)
-	}
-	if inRules == nil {
 		inRules = next.change(changes, l.readWarnings())
-	}
-	for key := range r.seen {
-		written, _ := next.table.Rule(key)
-		if inRules == nil && next.isPlainToo(next.Ruleset, key, written) {
-			return l.duplicates()
-		}
 	}
 	if inRules == nil && inSources == nil && len(next.changes) > 0 {
 		next.compareWith(l.serving)
@@ -207,14 +187,12 @@ func (l *loading) readWarnings() map[int][]lint.Warning {
 
 // duplicates reads the whole sources once more, to report which keys stand twice, and where.
 func (l *loading) duplicates() error {
-	compiler, err := resolver.NewCompiler(l.rs.Options)
+	to, err := l.newCompiling(l.rs.Options)
 	if err != nil {
 		return err
 	}
-	to := l.newCompiling(compiler, l.rs.Options)
 	inSources := l.readSources(to, l.whole)
-	ruleset, inRules := compiler.Compile()
-	inRules = to.finish(ruleset, l.rs.Options, inRules)
+	_, inRules := to.Compile()
 	if !errors.Is(inRules, resolver.ErrDuplicateKey) {
 		inRules = source.ErrBeingWritten // as it differed a moment ago
 	}
@@ -272,18 +250,17 @@ func (l *loading) isEmptiedByKey() (is bool) {
 		what := &l.work[i]
 		isRemoval := func(c resolver.RuleChange) bool { return c.Source == i+1 && c.Rule == nil }
 		if what.isStale && !what.isWhole && slices.ContainsFunc(l.next.changes, isRemoval) &&
-			l.serving.hasRulesOf(i) && !l.next.hasRulesOf(i) {
+			l.serving.HasRulesOf(i+1) && !l.next.HasRulesOf(i+1) {
 			what.isWhole, is = true, true
 		}
 	}
 	return is
 }
 
-// complete sets what is derived from the ruleset before it serves.
+// complete sets what is derived from the rules before they serve.
 func (l *Loaded) complete() {
-	l.Digest = l.digest()
-	l.set(l.at)
-	l.ahead = new(foresight)
+	l.Digest = l.Rules.Digest()
+	l.ahead = new(ahead)
 	l.countBroken()
 }
 

@@ -16,18 +16,18 @@ const tick = time.Second
 
 // followClock lets windows begin and end until the configuration is unloaded.
 func (rs *Ruleset) followClock() {
-	told := new(foresight)
+	var looked *ahead
 	for {
 		var next <-chan time.Time
-		if serving := rs.Serving(); serving.table != nil {
-			if told != serving.ahead { // it takes a while
-				go rs.tellAhead(told, serving)
-				told = serving.ahead
-			}
+		if serving := rs.Serving(); serving.HasWindows() {
 			now := time.Now()
-			if !serving.isFor(schedule.At(now)) {
+			if !serving.IsFor(schedule.At(now)) {
 				rs.turn(schedule.At(now))
 				continue
+			}
+			if looked != serving.ahead { // it takes a while
+				go rs.lookAhead(looked, serving)
+				looked = serving.ahead
 			}
 			left := tick
 			if edge, ok := serving.NextEdge(); ok {
@@ -61,54 +61,34 @@ func (rs *Ruleset) turn(now schedule.Time) {
 	}
 }
 
-// turn makes the ruleset that of another time. The error says why it cannot be: then windows end,
-// and none begins.
+// turn makes the candidate that of another time, like [schedule.Rules.Turn].
 func (c *candidate) turn(at schedule.Time) error {
-	keys := c.table.Between(c.at, at)
-	c.set(at)
-	changes := c.edgeChanges(keys, false)
-	err := c.change(changes, nil)
-	if err != nil {
-		_ = c.change(c.edgeChanges(keys, true), nil) // the first error says more
-	}
+	derived, err := c.Turn(at)
+	c.follow(derived, nil)
 	return err
 }
 
-// edgeChanges returns how the rules of keys differ from what is active; removals alone if nothing
-// is to be added.
-func (c *candidate) edgeChanges(
-	keys []schedule.Key, removals bool,
-) (changes []resolver.RuleChange) {
-	for _, key := range keys {
-		written, _ := c.table.Rule(key)
-		was, had := c.Ruleset.RuleOf(key.Source, key.Key)
-		now := c.active(&written)
-		if had == (now != nil) && (!had || was == *now) {
-			continue
-		}
-		if removals {
-			now = nil
-		}
-		changes = append(changes, resolver.RuleChange{Source: key.Source, Key: written.Key, Rule: now})
-	}
-	return changes
-}
-
-// follow makes a candidate one that can replace what serves: an edge may have come since it was
+// catchUp makes a candidate one that can replace what serves: an edge may have come since it was
 // begun. shared.swapping must be held.
-func (c *candidate) follow(serving *Loaded) {
+func (c *candidate) catchUp(serving *Loaded) {
 	if c.base == nil || c.base == serving {
 		return
 	}
 	if c.Ruleset.SharesNumbers(serving.Ruleset) { // both have given the next number to a key
-		if anew, err := c.Ruleset.Recompile(); err == nil {
-			c.Ruleset = anew
+		if anew, err := c.Rules.Recompile(); err == nil {
+			c.Rules = anew
 		}
 	}
 	difference, fresh := c.difference, c.fresh
-	_ = c.turn(serving.at) // that is told of the edge
+	_ = c.turn(serving.At()) // that is told of the edge
 	c.difference, c.fresh = difference, fresh
 	c.countBroken()
+}
+
+// NextEdge returns when a window begins or ends next; ok is false if none does.
+func (l *Loaded) NextEdge() (at time.Time, ok bool) {
+	next := l.Rules.NextEdge()
+	return time.Unix(int64(next), 0).UTC(), next != schedule.End
 }
 
 // turned returns the notices of an edge: what has changed, and what fails since then.

@@ -188,7 +188,7 @@ func (e *editing) derive(work []pending) (*candidate, error) {
 // candidate; if not, it must be read again.
 func (e *editing) write(next *candidate) (isRead bool, err error) {
 	edit := e.inFile()
-	edit.IsLast = !next.hasRulesOf(e.at)
+	edit.IsLast = !next.HasRulesOf(e.at + 1)
 	version, err := e.into.Edit(e.ctx, next.versions[e.at], edit)
 	switch {
 	case errors.Is(err, source.ErrBeingWritten):
@@ -203,7 +203,7 @@ func (e *editing) write(next *candidate) (isRead bool, err error) {
 		return true, nil
 	}
 	e.leaveToRead(pending{isStale: true, isWhole: true})
-	if !next.hasRulesOf(e.at) {
+	if !next.HasRulesOf(e.at + 1) {
 		e.rs.shared.emptied = e.at + 1
 	}
 	return false, nil
@@ -312,7 +312,7 @@ func (e *editing) inFile() rulefile.Edit {
 func (e *editing) findIn(serving *Loaded, changes []resolver.RuleChange) {
 	for _, k := range e.keys {
 		for n := range k.stands {
-			if rule, found := serving.ruleOf(n, k.Key); found {
+			if rule, found := serving.RuleOf(n, k.Key); found {
 				k.stands[n] = &rule
 			} else {
 				k.stands[n] = nil

@@ -44,7 +44,7 @@ func (f *Effects) add(change resolver.Change, isOwn bool) {
 // effects returns what the candidate of an edit changes.
 func (e *editing) effects(next *candidate) *Effects {
 	before := e.rs.Serving().Ruleset
-	f := &Effects{Warnings: e.rs.newWarnings(before, next), Digest: next.digest()}
+	f := &Effects{Warnings: e.rs.newWarnings(before, next), Digest: next.Rules.Digest()}
 	add := func(change resolver.Change) { f.add(change, e.changeOf(change.Rule.Key) != nil) }
 	if next.isByThem {
 		next.difference.Results(add)

@@ -33,7 +33,7 @@ func (l *loading) hadRules(i int) bool {
 	if shared == nil {
 		return l.before.haveRulesOf(l.sources[i].String())
 	}
-	return l.rs.Serving().hasRulesOf(i) && shared.emptied != i+1
+	return l.rs.Serving().HasRulesOf(i+1) && shared.emptied != i+1
 }
 
 // haveRulesOf reports whether a predecessor has a source of this name, and all that have it serve
@@ -44,7 +44,7 @@ func (ps predecessors) haveRulesOf(name string) (have bool) {
 			if from.String() != name {
 				continue
 			}
-			if !p.serving.hasRulesOf(i) {
+			if !p.serving.HasRulesOf(i + 1) {
 				return false
 			}
 			have = true

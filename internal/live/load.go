@@ -100,11 +100,10 @@ func (rs *Ruleset) CompileRules(ctx context.Context, tell func(Progress)) (*reso
 func (l *loading) compile(options resolver.Options) error {
 	l.next = newCandidate(&Loaded{}, len(l.sources))
 	return retryWhileWritten(l.ctx, func() error {
-		compiler, err := resolver.NewCompiler(options)
+		to, err := l.newCompiling(options)
 		if err != nil {
 			return err
 		}
-		to := l.newCompiling(compiler, options)
 		for _, rule := range l.rs.Rules {
 			to.addOwn(rule)
 		}
@@ -116,11 +115,10 @@ func (l *loading) compile(options resolver.Options) error {
 		for i, warnings := range l.next.remarks {
 			to.warnings.AddRead(i+1, warnings...)
 		}
-		compiler.Inspect(to.warnings.Finish)
+		to.Inspect(to.warnings.Finish)
 		var inRules error
-		l.next.Ruleset, inRules = compiler.Compile()
-		inRules = to.finish(l.next.Ruleset, options, inRules)
-		l.next.Warnings, l.next.windows = to.warnings, to.windows
+		l.next.Rules, inRules = to.Compile()
+		l.next.Warnings = to.warnings
 		return errors.Join(inSources, inRules)
 	})
 }
@@ -133,29 +131,24 @@ type intake interface {
 
 // compiling adapts a compiler to [intake], and collects what there is to warn of.
 type compiling struct {
-	*resolver.Compiler
-	writing
+	*schedule.Compiler
 	warnings *lint.List
 	source   int
 }
 
 // newCompiling returns an intake that compiles rules for the time that what serves is for.
-func (l *loading) newCompiling(
-	compiler *resolver.Compiler, options resolver.Options,
-) *compiling {
-	w := windows{foldCase: options.FoldCase}
+func (l *loading) newCompiling(options resolver.Options) (*compiling, error) {
+	at := schedule.At(time.Now())
 	switch {
 	case l.serving != nil:
-		w.at = l.serving.at
+		at = l.serving.At()
 	case !l.rs.At.IsZero():
-		w.at = schedule.At(l.rs.At)
-	default:
-		w.at = schedule.At(time.Now())
+		at = schedule.At(l.rs.At)
 	}
+	compiler, err := schedule.NewCompiler(options, at)
 	return &compiling{
-		Compiler: compiler, writing: writing{windows: w},
-		warnings: lint.New(options).WithPages(l.rs.Pages),
-	}
+		Compiler: compiler, warnings: lint.New(options).WithPages(l.rs.Pages),
+	}, err
 }
 
 // Source begins a source; those before it without rules are skipped.
@@ -178,15 +171,9 @@ func (c *compiling) Add(rule resolver.Rule) {
 
 // addOwn adds a rule that nobody changes.
 func (c *compiling) addOwn(rule resolver.Rule) {
-	if rule.Windows != "" {
-		active := c.add(c.source, rule)
-		if active == nil {
-			return
-		}
-		rule = *active
+	if active, ok := c.Compiler.Add(rule); ok {
+		c.warnings.Add(c.source, active)
 	}
-	c.Compiler.Add(rule)
-	c.warnings.Add(c.source, rule)
 }
 
 // longestWait is the last wait for a source that is being written. All waits together are twice as
@@ -357,7 +344,7 @@ func (rs *Ruleset) swap(next *candidate) {
 	next.complete()
 	rs.shared.swapping.Lock()
 	old := rs.Serving()
-	next.follow(old)
+	next.catchUp(old)
 	before, recovered := old.Digest, rs.LastError() != nil
 	// even if it answers the same: warnings may differ
 	rs.shared.replace(old, next.Loaded)
@@ -395,7 +382,7 @@ func (s *shared) replace(old, next *Loaded) {
 	next.counted = s.totals.hits.Next(old.counted, next.Ruleset)
 	next.Reverse = old.Reverse.Follow(next.Ruleset)
 	s.serving.Store(next)
-	if next.table != nil {
+	if next.HasWindows() {
 		raise(s.windowed)
 	}
 	s.finder.Follow(next.Ruleset)

@@ -166,7 +166,7 @@ func (rs *Ruleset) Suggest(path string, most int) []resolver.Rule {
 // clock until the configuration is unloaded.
 func (rs *Ruleset) run(later []notice) {
 	rs.tell(rs.Serving(), later)
-	if len(rs.Sources) == 0 && rs.Serving().table == nil {
+	if len(rs.Sources) == 0 && !rs.Serving().HasWindows() {
 		rs.adoptPages()
 		return
 	}

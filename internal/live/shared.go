@@ -11,7 +11,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/pace"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/reverse"
-	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/source"
 	"github.com/caddyserver/caddy/v2"
@@ -88,7 +88,7 @@ func (t turn) Unlock() { <-t }
 
 // Loaded is a ruleset that has been read, compiled and checked.
 type Loaded struct {
-	Ruleset *resolver.Ruleset
+	schedule.Rules
 	// Reverse tells which key leads to a page; nil where nobody asks.
 	Reverse  *reverse.Index
 	Warnings *lint.List
@@ -97,8 +97,8 @@ type Loaded struct {
 	expected []source.PlacedExpectations // of the sources
 	remarks  [][]lint.Warning            // of the readers of the sources
 	broken   brokenRules
-	windows
-	counted *hits.RulesetCounters // its hits; nil before it serves
+	ahead    *ahead
+	counted  *hits.RulesetCounters // its hits; nil before it serves
 }
 
 // Listed returns the keys that may be suggested to anybody, with their hits.

@@ -239,8 +239,8 @@ func TestAnInvalidWindowIsRefusedBeforeItBegins(t *testing.T) {
 				`json:1: key "a": the destination "b" is neither`,
 			`{"b": {"to": "/b", "since": "2027-01-01"}, "b": {"to": "/c", "since": "2028-01-01"}}`: "links." +
 				`json:2: key "b": the key is already defined at links.json:1` + instead,
-			`{"b": {"to": "/b", "since": "2027-01-01"}, "b": "/c"}`: `links.json:1: key "b": the key is ` +
-				"already defined in the same source, without windows" + instead,
+			`{"b": {"to": "/b", "since": "2027-01-01"}, "b": "/c"}`: "links.json:2: key \"b\": the " +
+				"key is already defined at links.json:1" + instead,
 		} {
 			s.setJSON(t, text)
 			s.tell()
@@ -348,14 +348,19 @@ func TestTheFirstTenThousandEdgesAreLookedAt(t *testing.T) {
 		text += fmt.Sprintf(`, "y": {"to": "/x", "since": %q}`, at(begin, mostEdges+1))
 		s.setJSON(t, "{"+text+"}")
 		rs, _ := serve(t, Config{Sources: []source.Source{s}})
+		if status := rs.Status(); !status.LooksAhead || status.Warnings != nil {
+			t.Errorf("before the edges have been looked at, the status says %v", status.WindowStatus)
+		}
+		synctest.Wait()
 		got := rs.Status().Warnings
-		if len(got) != 1 || !strings.Contains(got[0], "more than 10000 times") {
+		if len(got) != 1 || !strings.Contains(got[0], "only the first 10000 such times") {
 			t.Errorf("the status says %v", got)
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		s.setJSON(t, "{"+text+`, "n": "/z"}`)
 		s.tell()
+		synctest.Wait()
 		if got := rs.Status().Warnings; len(got) != 2 || !strings.Contains(got[0], "loop") {
 			t.Errorf("later it says %v", got)
 		}

@@ -73,17 +73,18 @@ func (v *windowVector) run(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var now []resolver.Rule
-	for _, rule := range rules {
-		if active, _, ok := schedule.Active(rule, at); ok {
-			now = append(now, active)
-		}
-	}
-	ruleset, err := resolver.Compile(now, resolver.Options{})
+	compiler, err := schedule.NewCompiler(resolver.Options{}, at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, want := ruleset.Resolve(v.Request), v.Expect
+	for _, rule := range rules {
+		compiler.Add(rule)
+	}
+	compiled, err := compiler.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := compiled.Ruleset.Resolve(v.Request), v.Expect
 	if got.Outcome.String() != want.Outcome || got.Destination != want.Destination {
 		t.Errorf("got %v %s", got.Outcome, got.Destination)
 	}

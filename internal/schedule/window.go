@@ -21,6 +21,8 @@ func Always(rule resolver.Rule) Window { return Window{Begin, End, rule} }
 // IsAlways reports whether a window has no limit.
 func (w Window) IsAlways() bool { return w.Since == Begin && w.Until == End }
 
+func (w Window) isAt(at Time) bool { return w.Since <= at && at < w.Until }
+
 // Value is the value of a key in JSON, where it is an object.
 type Value struct {
 	To       string `json:"to"`
@@ -108,6 +110,11 @@ func Join(key string, at resolver.Position, windows []Window) resolver.Rule {
 		rule.Key, rule.Position = key, at
 		return rule
 	}
+	return resolver.Rule{Key: key, Position: at, Windows: textOf(windows)}
+}
+
+// textOf returns windows as the value of a key in JSON.
+func textOf(windows []Window) string {
 	values := make([]Value, len(windows))
 	for i, w := range windows {
 		values[i] = ValueOf(w)
@@ -122,7 +129,7 @@ func Join(key string, at resolver.Position, windows []Window) resolver.Rule {
 	if err != nil {
 		panic(err) // strings, numbers and booleans always have a JSON form
 	}
-	return resolver.Rule{Key: key, Position: at, Windows: string(text)}
+	return string(text)
 }
 
 // Split returns the windows of a rule as it is written, in the order of time. A plain rule is one
@@ -155,22 +162,30 @@ func Each(rule resolver.Rule, change func(*resolver.Rule)) resolver.Rule {
 	return Join(rule.Key, rule.Position, windows)
 }
 
-// Active returns what serves for the key of a rule at a time; ok is false if that is nothing. That
-// is so until another time.
-func Active(rule resolver.Rule, at Time) (active resolver.Rule, until Time, ok bool) {
-	if rule.Windows == "" {
-		return rule, End, true
-	}
+// ruleOf returns what a window of a rule leads to.
+func (w Window) ruleOf(rule resolver.Rule) resolver.Rule {
+	w.Rule.Key, w.Rule.Position = rule.Key, rule.Position
+	return w.Rule
+}
+
+// activeOf returns what serves for the key of a rule with windows at a time, nil for nothing.
+func activeOf(rule resolver.Rule, at Time) *resolver.Rule {
 	for _, w := range Split(rule) {
-		if w.Since <= at && at < w.Until {
-			w.Rule.Key, w.Rule.Position = rule.Key, rule.Position
-			return w.Rule, w.Until, true
-		}
-		if at < w.Since {
-			return resolver.Rule{}, w.Since, false
+		if w.isAt(at) {
+			active := w.ruleOf(rule)
+			return &active
 		}
 	}
-	return resolver.Rule{}, End, false
+	return nil
+}
+
+// stored returns a rule with texts of its own, and without a line if that is to be forgotten.
+func stored(rule resolver.Rule, noLines bool) *resolver.Rule {
+	rule = rule.Clone()
+	if noLines {
+		rule.Position = resolver.Position{Source: rule.Position.Source}
+	}
+	return &rule
 }
 
 // edgesOf calls do with the times at which a rule changes, in their order.
