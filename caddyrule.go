@@ -131,24 +131,15 @@ func (p *directive) setWord(rule *resolver.Rule, word string) (ok bool) {
 
 // ruleLine returns a rule as a line of a Caddyfile. Its notes become a comment.
 func ruleLine(rule resolver.Rule) string {
-	line, notes := rule.Key, ""
+	line := strings.Join(append([]string{rule.Key}, rulefile.Words(rule)...), " ")
 	windows := schedule.Split(rule)
-	for i, w := range windows {
-		if i > 0 {
-			line += " " + wordThen
-		} else if rule.Value = w.Rule.Value; needsRule(rule) {
-			line = "rule " + line
-		}
-		line = strings.Join(append([]string{line, w.Rule.Value}, rulefile.Words(w.Rule)...), " ")
-		if w.Since != schedule.Begin && (i == 0 || w.Since != windows[i-1].Until) {
-			line += " since " + w.Since.String()
-		}
-		if w.Until != schedule.End {
-			line += " until " + w.Until.String()
-		}
+	if rule.Value = windows[0].Rule.Value; needsRule(rule) {
+		line = "rule " + line
+	}
+	for _, w := range windows {
 		if w.Rule.Note != "" {
-			notes += " # " + w.Rule.Note
+			line += " # " + w.Rule.Note
 		}
 	}
-	return line + notes
+	return line
 }

@@ -72,8 +72,8 @@ var mayImport = map[string][]string{
 	"internal/migrate/migratetest": {"internal/migrate", "rulefile", "resolver"},
 	"internal/command": {
 		"internal/migrate/formats", "internal/migrate", "internal/admin", "internal/coverage",
-		"internal/show", "internal/live", "internal/find", "internal/near", "internal/webroot", "source",
-		"rulefile", "resolver", "resolver/lint", "weburl", "internal/printable",
+		"internal/schedule", "internal/show", "internal/live", "internal/find", "internal/near",
+		"internal/webroot", "source", "rulefile", "resolver", "resolver/lint", "weburl", "internal/printable",
 	},
 	".": {
 		"internal/command", "internal/admin", "internal/client", "internal/live", "internal/schedule",
@@ -83,8 +83,8 @@ var mayImport = map[string][]string{
 	"internal/directives": nil,
 	"page": {
 		"internal/show", "internal/client", "internal/live", "internal/find", "internal/hits",
-		"rulefile", "resolver", "resolver/lint", "weburl", "internal/printable", "internal/directives",
-		"source", "uritemplate", "internal/near",
+		"internal/schedule", "rulefile", "resolver", "resolver/lint", "weburl", "internal/printable",
+		"internal/directives", "source", "uritemplate", "internal/near",
 	},
 	"cmd/caddy": {".", "page", "redis"},
 

@@ -29,7 +29,7 @@ const (
 const mostForm = 1 << 20
 
 // knownFields are the names of all fields of an edit.
-const knownFields = "key to status exact unlisted query note " +
+const knownFields = "key to status exact unlisted query note since until " +
 	fieldDigest + " " + fieldWas + " " + fieldConfirm + " " + fieldAction + " " +
 	fieldNewKey + " " + fieldOld
 
@@ -98,7 +98,7 @@ func (r *request) randomKey() string {
 		for i, b := range key {
 			key[i] = letters[int(b)%len(letters)]
 		}
-		if _, isTaken := servingRule(r.links.Serving().Ruleset, string(key)); !isTaken {
+		if _, isTaken := r.links.Serving().Written(string(key)); !isTaken {
 			return string(key)
 		}
 	}

@@ -135,12 +135,12 @@ func (rs *Ruleset) HitSummary(ctx context.Context, most int) (*hits.Summary, err
 // DaysOf returns the hits of a key's rule on each of the last [hits.DaysKept] days, oldest first,
 // and its total.
 func (rs *Ruleset) DaysOf(ctx context.Context, key string) ([]hits.Day, hits.Count, error) {
-	serving := rs.Serving().Ruleset
-	number, _, ok := ruleOf(serving, key)
+	rule, ok := rs.Serving().Written(key)
 	if !ok {
 		return nil, hits.Count{}, refuse(NoRule, "there is no rule for the key %q", key)
 	}
-	return rs.shared.totals.keeper.DaysOf(ctx, serving.KeyOf(number))
+	canonical := resolver.CanonicalKey(rule.Key, rs.Options.FoldCase)
+	return rs.shared.totals.keeper.DaysOf(ctx, canonical)
 }
 
 // ruleOf returns the rule of a key, and its number.

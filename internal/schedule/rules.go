@@ -154,6 +154,18 @@ func (r *Rules) RuleOf(source int, key string) (rule resolver.Rule, ok bool) {
 	return r.Ruleset.RuleOf(source, key)
 }
 
+// Written returns the rule for a key that serves at its times, as it is written.
+func (r *Rules) Written(key string) (rule resolver.Rule, ok bool) {
+	for _, rule := range r.Scheduled(key) {
+		if r.place(0, rule.Key) == r.place(0, key) {
+			return rule, true
+		}
+		break
+	}
+	_, rule, ok = r.serving(key)
+	return rule, ok
+}
+
 // RulesOf returns the rules of a source, as they are written.
 func (r *Rules) RulesOf(source int) iter.Seq[resolver.Rule] {
 	if r.table == nil {
