@@ -86,12 +86,17 @@ func TestNoRedirectIsKeptLongerThanItsWindow(t *testing.T) {
 		"begun": {"to": "https://x.example", "since": %q},
 		"gone": {"to": "https://x.example", "status": 308, "until": %[1]q},
 		"chain": {"to": "/gone", "status": 301}, "chain2": "/hour", "chain3": "/plain",
-		"{x}/y": {"to": "/hour?{x}", "status": 301}
+		"{x}/y": {"to": "/hour?{x}", "status": 301},
+		"above": "https://x.example", "above/new": {"to": "https://new.example", "since": %[1]q},
+		"old": {"to": "https://x.example", "status": 301},
+		"old/new": {"to": "https://new.example", "since": %[1]q}
 	}`, hour, day, in(-time.Hour))
 	for cache, wants := range map[string]map[string]int{
-		"": {"plain": 0, "moved": 0, "hour": 0, "gone": 3600, "chain": 3600, "chain2": 0},
+		"": {"plain": 0, "moved": 0, "hour": 0, "gone": 3600, "chain": 3600, "chain2": 0,
+			"above": 0, "old": 3600},
 		`"cache": "2h",`: {"plain": 7200, "moved": 7200, "hour": 3600, "day": 7200, "begun": 7200,
-			"gone": 3600, "chain": 3600, "chain2": 3600, "chain3": 7200, "a/y": 3600},
+			"gone": 3600, "chain": 3600, "chain2": 3600, "chain3": 7200, "a/y": 3600,
+			"above": 3600, "old": 3600},
 	} {
 		h, err := testcaddy.Provision(t, "{"+cache+rules+"}")
 		if err != nil {
@@ -110,5 +115,50 @@ func TestNoRedirectIsKeptLongerThanItsWindow(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestAServerTurnsToTheNextWindowWithinASecond(t *testing.T) {
+	edge := time.Now().Truncate(time.Second).Add(3 * time.Second)
+	at := edge.UTC().Format(time.RFC3339)
+	s := testcaddy.Serve(t, `
+		handle /cached/* {
+			shortlink {
+				cache 1h
+				cached/fair https://fair.example until `+at+` then https://video.example
+			}
+		}
+		shortlink {
+			fair https://fair.example until `+at+` then https://video.example
+			moved https://fair.example 301 until `+at+`
+			stays https://fair.example 301
+		}
+		respond "no link"
+	`)
+	then := map[string]string{
+		"/fair": "302 https://video.example/", "/cached/fair": "302 https://video.example/",
+		"/moved": "200",
+	}
+	for isOver := false; !isOver; <-time.After(10 * time.Millisecond) {
+		isOver = time.Now().After(edge.Add(time.Second))
+		for path, then := range then {
+			asked := time.Now()
+			got := s.Get(t, path)
+			kept := got.Header.Get("Cache-Control")
+			seconds, hasNext := 0, got.Location() == then
+			_, err := fmt.Sscanf(kept, "max-age=%d", &seconds)
+			switch {
+			case hasNext && time.Now().Before(edge):
+				t.Errorf("%s: the next window has begun %s early", path, time.Until(edge))
+			case !hasNext && isOver:
+				t.Errorf("%s: the window lasts on %s later", path, time.Since(edge))
+			case !hasNext && asked.Before(edge) && ((err == nil) != (path != "/fair") ||
+				asked.Add(time.Duration(seconds)*time.Second).After(edge)):
+				t.Errorf("%s: %s before the edge Cache-Control is %q", path, edge.Sub(asked), kept)
+			}
+		}
+	}
+	if got := s.Get(t, "/stays").Header.Get("Cache-Control"); got != "" {
+		t.Errorf("a link without an end has Cache-Control %s", got)
 	}
 }
