@@ -12,16 +12,15 @@ type Compiler struct {
 	options resolver.Options
 	at      Time
 	source  int
-	written map[place]*resolver.Rule
+	table   *table  // nil for none
+	closed  []place // whose windows are none of this time
 	twice   resolver.RuleErrors
 }
 
 // NewCompiler returns a compiler without rules, for a time.
 func NewCompiler(options resolver.Options, at Time) (*Compiler, error) {
 	compiler, err := resolver.NewCompiler(options)
-	return &Compiler{
-		Compiler: compiler, options: options, at: at, written: map[place]*resolver.Rule{},
-	}, err
+	return &Compiler{Compiler: compiler, options: options, at: at}, err
 }
 
 // NextSource begins the next source.
@@ -37,11 +36,14 @@ func (c *Compiler) Add(rule resolver.Rule) (active resolver.Rule, ok bool) {
 		return rule, true
 	}
 	at := place{resolver.CanonicalKey(rule.Key, c.options.FoldCase), c.source}
-	if first := c.written[at]; first != nil {
-		c.failTwice(rule, *first)
+	if c.table == nil {
+		c.table = newTable()
+	}
+	if first, is := c.table.get(at); is {
+		c.failTwice(rule, first)
 		return rule, false
 	}
-	c.written[at] = &rule
+	c.table.add(at, *stored(rule, c.options.NoLines))
 	for _, w := range Split(rule) {
 		if this := w.ruleOf(rule); w.isAt(c.at) {
 			c.Compiler.Add(this)
@@ -49,6 +51,9 @@ func (c *Compiler) Add(rule resolver.Rule) (active resolver.Rule, ok bool) {
 		} else {
 			c.Check(this)
 		}
+	}
+	if !ok {
+		c.closed = append(c.closed, at)
 	}
 	return active, ok
 }
@@ -68,13 +73,14 @@ func (c *Compiler) failTwice(rule, other resolver.Rule) {
 // Compile compiles the rules. The error is that of [resolver.Compiler.Compile].
 func (c *Compiler) Compile() (Rules, error) {
 	ruleset, err := c.Compiler.Compile()
-	for at, rule := range c.written {
-		if err == nil && activeOf(*rule, c.at) == nil {
-			if plain, is := ruleset.RuleOf(at.source, at.key); is {
-				c.failTwice(plain, *rule)
-			}
+	for _, at := range c.closed {
+		if err != nil {
+			break
 		}
-		c.written[at] = stored(*rule, c.options.NoLines)
+		if plain, is := ruleset.RuleOf(at.source, at.key); is {
+			rule, _ := c.table.get(at)
+			c.failTwice(plain, rule)
+		}
 	}
 	if c.twice != nil {
 		wrong, _ := errors.AsType[resolver.RuleErrors](err)
@@ -83,8 +89,7 @@ func (c *Compiler) Compile() (Rules, error) {
 	if err != nil {
 		return Rules{Ruleset: ruleset}, err
 	}
-	var none *table
-	return newRules(ruleset, none.with(c.written), c.at), nil
+	return newRules(ruleset, c.table, c.at), nil
 }
 
 // Validate returns everything that is wrong with rules as they are written. It is an error of

@@ -275,8 +275,12 @@ func (r *Rules) Digest() string {
 			active = append(active, rule)
 		}
 		for source := w.source; source < r.Sources(); source++ { // that may serve outside of the windows
-			if rule, is := r.RuleOf(source, w.key); is {
-				fmt.Fprintf(whole, "%q %s\n", rule.Key, textOf(Split(rule)))
+			rule, is := r.RuleOf(source, w.key)
+			if is && rule.Windows == "" {
+				rule.Windows = textOf(Split(rule))
+			}
+			if is {
+				fmt.Fprintf(whole, "%q %s\n", rule.Key, rule.Windows)
 			}
 		}
 		return true

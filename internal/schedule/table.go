@@ -67,16 +67,21 @@ func (t *table) with(changes map[place]*resolver.Rule) *table {
 			edgesOf(old.rule, func(when Time) { t.edges.Delete(edge{when, at}) })
 		}
 		if rule != nil {
-			t.count(at.key, 1)
-			t.sources = max(t.sources, at.source+1)
-			t.rules.ReplaceOrInsert(written{at, *rule})
-			edgesOf(*rule, func(when Time) { t.edges.ReplaceOrInsert(edge{when, at}) })
+			t.add(at, *rule)
 		}
 	}
 	if t.rules.Len() == 0 {
 		return nil
 	}
 	return t
+}
+
+// add adds the rule of a place that has none. Nobody else may have the table.
+func (t *table) add(at place, rule resolver.Rule) {
+	t.count(at.key, 1)
+	t.sources = max(t.sources, at.source+1)
+	t.rules.ReplaceOrInsert(written{at, rule})
+	edgesOf(rule, func(when Time) { t.edges.ReplaceOrInsert(edge{when, at}) })
 }
 
 func (t *table) count(key string, n int) {
