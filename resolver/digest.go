@@ -41,16 +41,13 @@ func (c *Compiler) sumTemplates() {
 
 // makeDigest makes the digest of the sums.
 func (c *Compiler) makeDigest() {
-	if !c.opts.digest {
-		return
+	if c.opts.digest {
+		c.digest.hex = c.DigestWithout(nil)
 	}
-	c.digest.hex = c.digestWithout(nil)
 }
 
 // DigestWithout returns the digest that the ruleset has without some of the rules that serve.
-func (rs *Ruleset) DigestWithout(rules []Rule) string { return rs.digestWithout(rules) }
-
-func (c *compiled) digestWithout(rules []Rule) string {
+func (c *compiled) DigestWithout(rules []Rule) string {
 	sum := c.digest.literals
 	sum.addSum(&c.digest.templates)
 	for _, rule := range rules {

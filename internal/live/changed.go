@@ -26,12 +26,12 @@ func (rs *Ruleset) ChangedSince(key string, kind resolver.ChangeKind, since time
 // that changes many keys, only the first are kept.
 func (rs *Ruleset) Changed(most int) []ChangedKey {
 	var found []ChangedKey
-	ruleset := rs.Serving().Ruleset
+	serving := rs.Serving()
 	for _, changed := range rs.shared.changed.list() {
 		if len(found) == most {
 			break
 		}
-		if _, rule, ok := ruleOf(ruleset, changed.Key); ok && rule.Key == changed.Key {
+		if _, rule, ok := serving.Active(changed.Key); ok && rule.Key == changed.Key {
 			found = append(found, changed)
 		}
 	}

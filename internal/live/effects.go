@@ -79,8 +79,9 @@ func (e *editing) newDeadEnd(
 // endsOfPasses returns warnings of the first rules that lead clients to where a rule let them pass
 // and no rule does any more. The edit changes nothing in what these rules say.
 func (e *editing) endsOfPasses(before, next *resolver.Ruleset) (dead []lint.Warning) {
+	serving := e.rs.Serving()
 	if !slices.ContainsFunc(e.keys, func(k *keyEdit) bool {
-		_, was, _ := ruleOf(before, k.Key)
+		_, was, _ := serving.Active(k.Key)
 		return was.Value == resolver.PassValue && (k.Rule == nil || k.Rule.Exact)
 	}) {
 		return nil

@@ -118,13 +118,13 @@ func (rs *Ruleset) HitSummary(ctx context.Context, most int) (*hits.Summary, err
 	if err != nil {
 		return nil, err
 	}
-	serving := rs.Serving().Ruleset
+	serving := rs.Serving()
 	var used []hits.Used
 	for _, u := range all.MostUsed {
 		if len(used) == most {
 			break
 		}
-		if _, rule, ok := ruleOf(serving, u.Key); ok {
+		if rule, ok := serving.Written(u.Key); ok {
 			used = append(used, hits.Used{Key: rule.Key, N: u.N})
 		}
 	}
@@ -141,14 +141,6 @@ func (rs *Ruleset) DaysOf(ctx context.Context, key string) ([]hits.Day, hits.Cou
 	}
 	canonical := resolver.CanonicalKey(rule.Key, rs.Options.FoldCase)
 	return rs.shared.totals.keeper.DaysOf(ctx, canonical)
-}
-
-// ruleOf returns the rule of a key, and its number.
-func ruleOf(ruleset *resolver.Ruleset, key string) (number int, rule resolver.Rule, ok bool) {
-	if number, ok = ruleset.NumberOf(key); ok {
-		rule, ok = ruleset.Numbered(number)
-	}
-	return number, rule, ok
 }
 
 // Search finds rules that serve, like [find.Index.Search].

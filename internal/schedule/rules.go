@@ -162,7 +162,7 @@ func (r *Rules) Written(key string) (rule resolver.Rule, ok bool) {
 		}
 		break
 	}
-	_, rule, ok = r.serving(key)
+	_, rule, ok = r.Active(key)
 	return rule, ok
 }
 
@@ -197,8 +197,8 @@ func (r *Rules) HasRulesOf(source int) bool {
 	return false
 }
 
-// serving returns the rule that serves for a key, and its number.
-func (r *Rules) serving(key string) (number int, rule resolver.Rule, ok bool) {
+// Active returns the rule that serves for a key, and its number.
+func (r *Rules) Active(key string) (number int, rule resolver.Rule, ok bool) {
 	if number, ok = r.Ruleset.NumberOf(key); ok {
 		rule, ok = r.Ruleset.Numbered(number)
 	}
@@ -222,7 +222,7 @@ func (r *Rules) scheduledBelow(above string, do func(written) bool) {
 		case above != "" && w.key != above && w.key[len(above)] != '/', w.key == last:
 			return true
 		}
-		if number, _, ok := r.serving(w.key); ok && r.Ruleset.SourceOf(number) < w.source {
+		if number, _, ok := r.Active(w.key); ok && r.Ruleset.SourceOf(number) < w.source {
 			return true
 		}
 		last = w.key
@@ -271,7 +271,7 @@ func (r *Rules) Digest() string {
 	whole := sha256.New()
 	var active []resolver.Rule
 	r.scheduledBelow("", func(w written) bool {
-		if _, rule, ok := r.serving(w.key); ok {
+		if _, rule, ok := r.Active(w.key); ok {
 			active = append(active, rule)
 		}
 		for source := w.source; source < r.Sources(); source++ { // that may serve outside of the windows

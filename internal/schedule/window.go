@@ -119,13 +119,11 @@ func textOf(windows []Window) string {
 	for i, w := range windows {
 		values[i] = ValueOf(w)
 	}
-	var text []byte
-	var err error
+	var value any = values
 	if len(values) == 1 {
-		text, err = printable.JSON(values[0])
-	} else {
-		text, err = printable.JSON(values)
+		value = values[0]
 	}
+	text, err := printable.JSON(value)
 	if err != nil {
 		panic(err) // strings, numbers and booleans always have a JSON form
 	}
@@ -140,13 +138,11 @@ func Split(rule resolver.Rule) (windows []Window) {
 		return []Window{{Begin, End, rule}}
 	}
 	var values []Value
-	text := []byte(rule.Windows)
+	text := rule.Windows
 	if text[0] == '{' {
-		values = make([]Value, 1)
-		_ = json.Unmarshal(text, &values[0]) // Join has made it
-	} else {
-		_ = json.Unmarshal(text, &values)
+		text = "[" + text + "]"
 	}
+	_ = json.Unmarshal([]byte(text), &values) // textOf has made it
 	for _, v := range values {
 		windows = append(windows, v.window())
 	}
