@@ -24,7 +24,7 @@ const (
 // Edges are looked at beforehand until one of these is reached.
 const (
 	mostEdges   = 10_000
-	longestLook = time.Minute
+	longestLook = 10 * time.Second
 )
 
 // ahead is what is known of the edges to come of rules as they are written, nil before they have

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -215,14 +214,9 @@ func (r *Rules) Scheduled(key string) iter.Seq2[string, resolver.Rule] {
 
 func (r *Rules) scheduledBelow(above string, do func(written) bool) {
 	last := ""
-	r.table.from(above, func(w written) bool {
-		switch {
-		case !strings.HasPrefix(w.key, above):
-			return false
-		case above != "" && w.key != above && w.key[len(above)] != '/', w.key == last:
-			return true
-		}
-		if number, _, ok := r.Active(w.key); ok && r.Ruleset.SourceOf(number) < w.source {
+	r.table.below(above, func(w written) bool {
+		number, _, ok := r.Active(w.key)
+		if w.key == last || ok && r.Ruleset.SourceOf(number) < w.source {
 			return true
 		}
 		last = w.key
@@ -318,7 +312,7 @@ func (r *Rules) endOf(result *resolver.Result) Time {
 	}
 	end, n := End, 0
 	for _, rule := range chain {
-		r.scheduledBelow(r.place(0, rule.Key).key, func(w written) bool {
+		r.table.below(r.place(0, rule.Key).key, func(w written) bool {
 			edgesOf(w.rule, func(at Time) {
 				if at > r.at {
 					end = min(end, at)

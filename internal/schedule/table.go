@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/google/btree"
 
@@ -110,6 +111,22 @@ func (t *table) len() int {
 func (t *table) from(key string, do func(written) bool) {
 	if t != nil {
 		t.rules.AscendGreaterOrEqual(written{place: place{key: key}}, do)
+	}
+}
+
+// below passes the rules for a key and for what lies below it, or all for no key, like from.
+func (t *table) below(above string, do func(written) bool) {
+	if above == "" {
+		t.from(above, do)
+		return
+	}
+	goesOn := true
+	t.from(above, func(w written) bool {
+		goesOn = w.key != above || do(w)
+		return goesOn && w.key == above
+	})
+	if goesOn { // between the two are keys such as above-1
+		t.from(above+"/", func(w written) bool { return strings.HasPrefix(w.key, above+"/") && do(w) })
 	}
 }
 
