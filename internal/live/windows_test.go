@@ -367,6 +367,29 @@ func TestTheFirstTenThousandEdgesAreLookedAt(t *testing.T) {
 	})
 }
 
+func TestEdgesAreLookedAtForSomeTimeAndItSaysHowMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &plainSource{name: "links.json"}
+		begin, text := time.Now(), ""
+		for i := range 100 {
+			text += fmt.Sprintf(`, "k%d": {"to": %q, "since": %q}`, i, one, at(begin, 1000+i))
+		}
+		s.setJSON(t, `{"a": "`+one+`"`+text+"}")
+		rs, _ := serve(t, Config{Sources: []source.Source{s}})
+		serving := *rs.Serving()
+		serving.ahead = new(ahead)
+		rs.foresee(&serving, func() bool {
+			time.Sleep(longestLook / 4)
+			return true
+		})
+		want := "at " + at(begin, 1005) + ": windows begin or end, and what fails from here on is not " +
+			"known: only the first 5 such times were looked at"
+		if got := serving.edgeWarnings(); len(got) != 1 || got[0].Message != want {
+			t.Errorf("got %v", got)
+		}
+	})
+}
+
 func TestRulesWithWindowsAreEditedAsTheyAreWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &rewritingSource{plainSource{name: "links.json"}}
