@@ -41,7 +41,8 @@ var mayImport = map[string][]string{
 	},
 	"redis":             {"source", "rulefile", "resolver"},
 	"internal/find":     {"resolver", "internal/near"},
-	"internal/hits":     {"resolver"},
+	"internal/storage":  nil,
+	"internal/hits":     {"resolver", "internal/storage"},
 	"internal/reverse":  {"resolver", "resolver/pattern", "weburl"},
 	"internal/coverage": {"resolver", "weburl", "internal/find", "internal/near", "internal/webroot"},
 	"internal/live": {

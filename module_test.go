@@ -493,7 +493,7 @@ func TestASwapThatBringsAClientsHostIsWarnedOf(t *testing.T) {
 }
 
 func TestAProxyThatIsNotTrustedIsWarnedOfOnceWhereRedirectsAreNotEncrypted(t *testing.T) {
-	const text = "Caddy does not trust it"
+	const text = "Caddy does not trust it; if that is your proxy, write its address into trusted_proxies"
 	rules := `{"docs": "/page", "t/{x}": "/pages/{x}", "chain": "/out", "plain": "/plainest",
 		"out": "https://x.example", "plainest": "http://go.example.evil.test/x", "gone": "gone"}`
 	const says = "X-Forwarded-Proto: https"

@@ -75,7 +75,8 @@ func (h *Handler) checkProxy(r *http.Request, request *resolver.Request, destina
 		return
 	}
 	h.logger.Warn("a redirect to a path of this site is http, and the proxy says that its client has "+
-		"asked by https, but Caddy does not trust it; write its address into trusted_proxies of the "+
-		"global option servers, or origin https://go.example into the block of shortlink",
+		"asked by https, but Caddy does not trust it; if that is your proxy, write its address into "+
+		"trusted_proxies of the global option servers, or origin https://go.example into the block of "+
+		"shortlink",
 		zap.String("name", h.rules.PublicName()), zap.String("remote", r.RemoteAddr))
 }

@@ -161,6 +161,16 @@ func TestThePageTellsOfDeadEndsWhereverItShowsADestination(t *testing.T) {
 	}
 }
 
+func TestADeadEndIsConfirmedOnlyWhereNothingElseCanAnswerIt(t *testing.T) {
+	for options, want := range map[string]int{"misses": 428, "": 201} {
+		s, _ := servePage(t, someRules, options)
+		s.Post(t, "/.links/new", "key=x&to=/pages/about").Wants(t, want)
+		s.Post(t, "/.links/new", "action=check&key=y&to=/pages/about").
+			Wants(t, 200, "no link answers /pages/about")
+		s.Post(t, "/.links/new", "key=doc&to=/pages/about").Wants(t, 428, "nearly taken", "no link answers")
+	}
+}
+
 func TestAListTellsOfDeadEndsWithTheNamesOfVariables(t *testing.T) {
 	s, _ := servePage(t, `{"a/{id}": "/nowhere/{id}"}`, "misses")
 	s.Get(t, "/.links/?q=", testcaddy.AsAnn, testcaddy.AsHTML).

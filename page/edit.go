@@ -17,8 +17,12 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// The fields of an edit's form, besides those of [rule].
+// Fields of an edit's form.
 const (
+	fieldStatus   = "status"
+	fieldExact    = "exact"
+	fieldUnlisted = "unlisted"
+
 	fieldAction  = "action"  // one of the following, or nothing to save
 	fieldDigest  = "digest"  // of the rules that the form was made from
 	fieldWas     = "was"     // the rule that the form was made from, as JSON; empty for none
@@ -109,12 +113,11 @@ func (v editForm) text(w io.Writer) {
 
 // ruleOfForm returns the rule in a form.
 func ruleOfForm(form url.Values, key string) (resolver.Rule, error) {
-	out := resolver.Rule{
-		Key: key, Value: strings.TrimSpace(form.Get("to")), Note: form.Get("note"),
-		Exact: isSet(form, "exact"), Unlisted: isSet(form, "unlisted"),
-	}
+	out := resolver.Rule{Key: key, Value: strings.TrimSpace(form.Get("to")), Note: form.Get("note")}
+	out.Exact, _ = parseYes(form.Get(fieldExact)) // else readFields has refused it
+	out.Unlisted, _ = parseYes(form.Get(fieldUnlisted))
 	var errs []error
-	if status := form.Get("status"); status != "" && status != "0" {
+	if status := form.Get(fieldStatus); status != "" && status != "0" {
 		code, ok := rulefile.ParseStatus(status)
 		if !ok {
 			errs = append(errs, errors.New("status "+rulefile.StatusMisuse(status)))
@@ -155,12 +158,6 @@ func ruleOfForm(form url.Values, key string) (resolver.Rule, error) {
 // keyIn returns the key in a form.
 func keyIn(form url.Values) string {
 	return strings.TrimPrefix(strings.TrimSpace(form.Get("key")), "/")
-}
-
-// isSet reports whether a field of a form says yes.
-func isSet(form url.Values, name string) bool {
-	value := form.Get(name)
-	return value != "" && value != "false" && value != "0" && value != "off" && value != "no"
 }
 
 // edit makes or checks the edit of a form.

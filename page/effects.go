@@ -9,7 +9,6 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
 	"github.com/caddy-shortlink/shortlink/internal/live"
-	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
@@ -25,11 +24,17 @@ func (u unconfirmed) Error() string { return "the effects of the edit are not co
 // its user has seen that.
 func (r *request) confirm(e *formEdit, effects *live.Effects) error {
 	effects.Warnings = e.warnings(effects)
-	isHarmless := effects.Count == 0 && len(effects.Warnings) == 0
+	isHarmless := effects.Count == 0 && !slices.ContainsFunc(effects.Warnings, r.isCertain)
 	if isHarmless || r.PostForm.Get(fieldConfirm) == fingerprint(effects) {
 		return nil
 	}
 	return unconfirmed{effects}
+}
+
+// isCertain reports whether a warning holds whatever else stands on the site. Without misses
+// something else may answer at a dead end.
+func (r *request) isCertain(w lint.Warning) bool {
+	return w.Kind != lint.WarnDeadEnd || r.links.Pages != nil
 }
 
 // warnings returns what there is to say about an edit: of its rule, and of the rules with it.
@@ -41,8 +46,10 @@ func (e *formEdit) warnings(effects *live.Effects) []lint.Warning {
 // fingerprint returns a short text that identifies effects. It is the same for all random keys.
 func fingerprint(effects *live.Effects) string {
 	sum := sha256.New()
-	fmt.Fprintln(sum, effects.Count)
-	fmt.Fprintln(sum, show.LinesOf(effects.Others...))
+	fmt.Fprintln(sum, show.OtherLinks(effects.Count, effects.HasMore))
+	if !effects.HasMore { // else another time others may be found first
+		fmt.Fprintln(sum, show.LinesOf(effects.Others...))
+	}
 	for _, w := range effects.Warnings {
 		fmt.Fprintln(sum, w.Kind, w.Message)
 	}
@@ -55,6 +62,7 @@ type effectsView struct {
 	Saved    bool          `json:"saved"` // never
 	IsRemove bool          `json:"remove,omitempty"`
 	Count    int           `json:"others"` // the number of other links that change
+	HasMore  bool          `json:"more,omitempty"`
 	Others   []show.Change `json:"effects"`
 	Confirm  string        `json:"confirm"`
 	// why the page would be hidden
@@ -67,7 +75,7 @@ type effectsView struct {
 // effects returns the view of an edit's effects.
 func (r *request) effects(written resolver.Rule, e *formEdit, f *live.Effects) effectsView {
 	v := effectsView{editForm: r.form(written), IsRemove: e.rule == nil, Count: f.Count,
-		Confirm: fingerprint(f)}
+		HasMore: f.HasMore, Confirm: fingerprint(f)}
 	v.Digest, v.Warnings = r.links.Serving().Digest, remarksOf(f.Warnings)
 	if e.from != nil {
 		v.Was = live.RuleText(e.from)
@@ -89,7 +97,7 @@ func (r *request) effects(written resolver.Rule, e *formEdit, f *live.Effects) e
 func (v effectsView) Heading() string {
 	switch {
 	case v.Count > 0:
-		return "This also changes " + printable.Count(v.Count, "other link")
+		return "This also changes " + v.OtherLinks()
 	case v.Hides != nil:
 		return "This would hide the links page"
 	case v.Warnings != nil:
@@ -97,6 +105,9 @@ func (v effectsView) Heading() string {
 	}
 	return "This changes no other link"
 }
+
+// OtherLinks says how many other links change.
+func (v effectsView) OtherLinks() string { return show.OtherLinks(v.Count, v.HasMore) }
 
 // Unnamed is how many of these links are not listed.
 func (v effectsView) Unnamed() int { return v.Count - len(v.Others) }

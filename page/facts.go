@@ -8,7 +8,6 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/near"
-	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -82,9 +81,9 @@ func (r *request) check(written resolver.Rule, e *formEdit, edit *live.Edit, err
 		var effects *live.Effects
 		if effects, err = r.links.Preview(r.Context(), edit); err == nil {
 			v.Warnings = remarksOf(e.warnings(effects))
-			if n := effects.Count; n > 0 {
+			if effects.Count > 0 {
 				v.Warnings = append(v.Warnings, remark{Kind: "other links", Message: "this also changes " +
-					printable.Count(n, "other link") + ", which are shown before it is saved"})
+					show.OtherLinks(effects.Count, effects.HasMore) + ", which are shown before it is saved"})
 			}
 		}
 	}
@@ -125,7 +124,10 @@ func (r *request) advice(e *formEdit) (all []lint.Warning) {
 		return all
 	}
 	others := r.links.Suggest("/"+e.key, mostSuggested)
-	isAlike := func(other resolver.Rule) bool { return near.Alike(e.key, other.Key) }
+	isAlike := func(other resolver.Rule) bool {
+		isItself := e.from != nil && e.from.Key == other.Key // which gets another key
+		return !isItself && near.Alike(e.key, other.Key)
+	}
 	if i := slices.IndexFunc(others, isAlike); i >= 0 {
 		warn("nearly taken", "there is a link "+others[i].Key+" already, and the two are easily "+
 			"mistaken for each other; write another key, or change that link")

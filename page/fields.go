@@ -29,7 +29,7 @@ const (
 const mostForm = 1 << 20
 
 // knownFields are the names of all fields of an edit.
-const knownFields = "key to status exact unlisted query note since until " +
+const knownFields = "key to " + fieldStatus + " " + fieldExact + " " + fieldUnlisted + " query note since until " +
 	fieldDigest + " " + fieldWas + " " + fieldConfirm + " " + fieldAction + " " +
 	fieldNewKey + " " + fieldOld
 
@@ -58,11 +58,28 @@ func (r *request) readFields() (err error) {
 				name, strings.Join(known, ", "))
 		}
 	}
+	for _, name := range []string{fieldExact, fieldUnlisted} {
+		if _, ok := parseYes(r.PostForm.Get(name)); !ok {
+			return client.Errorf(http.StatusBadRequest, "the field %s takes true or false, not %q",
+				name, r.PostForm.Get(name))
+		}
+	}
 	return nil
 }
 
-// fieldsOfJSON reads a JSON object as the fields of a form; the value null is an empty one. Numbers
-// stay as they are written.
+// parseYes parses the value of a field that says yes or no.
+func parseYes(value string) (isYes, ok bool) {
+	switch value {
+	case "true", "1", "on", "yes":
+		return true, true
+	case "", "false", "0", "off", "no":
+		return false, true
+	}
+	return false, false
+}
+
+// fieldsOfJSON reads a JSON object as the fields of a form; the value null is an empty one. A
+// status may be a number, and a field that says yes or no true or false.
 func fieldsOfJSON(body io.Reader) (url.Values, error) {
 	content, err := io.ReadAll(body)
 	if err != nil {
@@ -77,16 +94,34 @@ func fieldsOfJSON(body io.Reader) (url.Values, error) {
 	fields := url.Values{}
 	for decoder.More() {
 		name, _ := decoder.Token()
-		switch value, _ := decoder.Token(); value.(type) {
-		case nil:
-			fields.Add(name.(string), "")
-		case string, bool, json.Number:
-			fields.Add(name.(string), fmt.Sprint(value))
-		default:
-			return nil, fmt.Errorf("the field %q takes a string, a number, true or false", name)
+		value, _ := decoder.Token()
+		text, err := textOf(name.(string), value)
+		if err != nil {
+			return nil, err
 		}
+		fields.Add(name.(string), text)
 	}
 	return fields, nil
+}
+
+// textOf returns the text of a field in JSON.
+func textOf(name string, value json.Token) (string, error) {
+	_, isNumber := value.(json.Number)
+	_, isBool := value.(bool)
+	takes, isOther := "a string", false
+	switch name {
+	case fieldStatus:
+		takes, isOther = "a string or a number", isNumber
+	case fieldExact, fieldUnlisted:
+		takes, isOther = "true or false", isBool
+	}
+	if text, isText := value.(string); isText || value == nil {
+		return text, nil
+	}
+	if !isOther {
+		return "", fmt.Errorf("the field %q takes %s", name, takes)
+	}
+	return fmt.Sprint(value), nil
 }
 
 // randomKey returns a key that no link has. Its letters make no word, as there is no vowel.

@@ -187,8 +187,6 @@ func TestEditsAreTakenAsJSON(t *testing.T) {
 		t.Errorf("the file has no %s:\n%s", want, got)
 	}
 	s.Leads(t, "/fresh", "301 https://x.test/")
-	postAs(t, s, "/.links/new", "application/json", `{"key": 20261123, "to": "https://x.test"}`).
-		Wants(t, 201, `"key":"20261123"`)
 	postJSON(t, s, "/.links/key/fresh", map[string]any{"to": "https://y.test"}).Wants(t, 409)
 	changed := map[string]any{"to": "https://y.test", "digest": digestOnPage(t, s)}
 	postJSON(t, s, "/.links/key/fresh", changed).Wants(t, 200, `"done":"saved"`)
@@ -204,11 +202,18 @@ func TestFieldsThatAreNoneOfAnEditAreRefused(t *testing.T) {
 		Wants(t, 400, `no field "permanent"`, list)
 	s.Post(t, "/.links/new", "key=x&to=https://x.test&to=https://y.test").
 		Wants(t, 400, `the field "to" is given twice`)
+	for _, no := range []string{"False", "maybe", "2"} {
+		s.Post(t, "/.links/new", "key=x&to=https://x.test&exact="+no).
+			Wants(t, 400, "the field exact takes true or false", no)
+	}
 	for content, want := range map[string]string{
-		`{"key": "x", "url": "https://x.test"}`:            "no field \\\"url\\\"",
-		`{"key": "x", "to": ["https://x.test"]}`:           "takes a string",
-		`{"key": "x", "key": "y", "to": "https://x.test"}`: "\"key\\\" is given twice",
-		"{\"key\": \"x\xff\", \"to\": \"https://x.test\"}": "UTF-8",
+		`{"key": 20261123, "to": "https://x.test"}`:                "\"key\\\" takes a string",
+		`{"key": "x", "to": "https://x.test", "note": true}`:       "\"note\\\" takes a string",
+		`{"key": "x", "to": "https://x.test", "unlisted": "none"}`: "unlisted takes true or false",
+		`{"key": "x", "url": "https://x.test"}`:                    "no field \\\"url\\\"",
+		`{"key": "x", "to": ["https://x.test"]}`:                   "takes a string",
+		`{"key": "x", "key": "y", "to": "https://x.test"}`:         "\"key\\\" is given twice",
+		"{\"key\": \"x\xff\", \"to\": \"https://x.test\"}":         "UTF-8",
 		`null`:                                "no JSON object",
 		`["x"]`:                               "no JSON object",
 		`{"key": "x", "to": "https://x.test"`: "no JSON object",

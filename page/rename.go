@@ -89,6 +89,7 @@ func (r *request) rename(key string) view {
 	if err = cmp.Or(err, inForm); err != nil {
 		return r.renameRefused(*e.from, err)
 	}
+	e.advice = r.advice(&formEdit{key: renamed.Key, rule: &renamed, from: e.from})
 	isNew := func(now *resolver.Rule) error {
 		if now == nil {
 			return nil

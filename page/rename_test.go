@@ -90,6 +90,31 @@ func TestARenameThatLeadsOthersElsewhereSaysWhichAndWaits(t *testing.T) {
 	}
 }
 
+func TestARenameIsWarnedOfAsANewLinkIs(t *testing.T) {
+	for key, want := range map[string]string{
+		"dosc":            "nearly taken: there is a link docs already",
+		"a\u00adb":        "invisible",
+		"self":            "leads to itself: ",
+		"shelf":           "", // the link's own old key
+		"quite-different": "",
+	} {
+		s, _ := servePage(t, `{"docs": "https://docs.example", "shell": "http://go.example/self"}`, "")
+		form := s.FormOf(t, "/.links/key/shell?rename")
+		form.Set("new_key", key)
+		form.Set("old", "free")
+		got := s.Post(t, "/.links/key/shell", form.Encode())
+		if want != "" {
+			got.Wants(t, 428, want)
+			_, fingerprint, _ := strings.Cut(got.Body, "confirm=")
+			form.Set("confirm", strings.TrimSpace(fingerprint))
+			got = s.Post(t, "/.links/key/shell", form.Encode())
+		}
+		if got.Status != 200 {
+			t.Errorf("%q is answered with %d: %s", key, got.Status, got.Body)
+		}
+	}
+}
+
 func TestARefusedRenameSaysWhyAndKeepsWhatWasTyped(t *testing.T) {
 	s, file := servePage(t, someRules, "")
 	form := s.FormOf(t, "/.links/key/docs?rename")

@@ -37,35 +37,56 @@ type Change struct {
 // its own. If only the query mode of a rule differs, the samples have a query. Memory is used for
 // one change at a time.
 func CompareResults(before, after *Ruleset, report func(Change)) {
-	c := resultComparison{before: before, after: after, report: report}
-	after.eachEntry(c.compareEntry)
-	before.eachEntry(c.compareRemoved)
-	c.compareTemplates()
+	c := resultComparison{before: before, after: after, yield: func(change Change) bool {
+		report(change)
+		return true
+	}}
+	c.compareAll()
 }
 
-// compareTemplates reports what changes for the rules with variables.
-func (c *resultComparison) compareTemplates() {
+// resultComparison compares two rulesets key by key, until yield returns false.
+type resultComparison struct {
+	before, after *Ruleset
+	yield         func(Change) bool
+	isDone        bool // yield has returned false
+	scratch       []byte
+}
+
+func (c *resultComparison) compareAll() {
+	c.after.eachEntry(c.compareEntry)
+	c.before.eachEntry(c.compareRemoved)
+	c.compareTemplates("")
+}
+
+// compareKey reports what changes for a canonical key without variables.
+func (c *resultComparison) compareKey(key string) {
+	if at := c.after.entryOf(key); at != 0 {
+		c.compareEntry(at)
+	} else if at := c.before.entryOf(key); at != 0 {
+		c.compareRemoved(at)
+	}
+}
+
+// compareTemplates reports what changes for the rules with variables, or for one canonical key.
+func (c *resultComparison) compareTemplates(key string) {
 	compare := func(kind ChangeKind, old, now int) {
-		var t *templateRule
+		in, number := c.after.templates, now
 		if kind == ChangeRemoved {
-			t = c.before.templates.template(old)
-		} else {
-			t = c.after.templates.template(now)
+			in, number = c.before.templates, old
 		}
-		c.compare(kind, t.rule, t.sample())
+		if !c.isDone && (key == "" || in.key(number) == key) {
+			t := in.template(number)
+			c.compare(kind, t.rule, t.sample())
+		}
 	}
 	eachTemplate(c.before, c.after, sameButForNotes, compare)
 }
 
-// resultComparison compares two rulesets key by key.
-type resultComparison struct {
-	before, after *Ruleset
-	report        func(Change)
-	scratch       []byte
-}
-
 // compareEntry reports what changes for an entry of the ruleset after.
 func (c *resultComparison) compareEntry(at ref) {
+	if c.isDone {
+		return
+	}
 	var now, old record
 	now.decode(&c.after.table.arena, c.after.table.arena.bytes(at))
 	was := c.counterpart(c.before, &now)
@@ -88,6 +109,9 @@ func (c *resultComparison) compareEntry(at ref) {
 // compareRemoved reports what changes for an entry of the ruleset before that the other one does
 // not have.
 func (c *resultComparison) compareRemoved(at ref) {
+	if c.isDone {
+		return
+	}
 	var old record
 	old.decode(&c.before.table.arena, c.before.table.arena.bytes(at))
 	if c.counterpart(c.after, &old) == 0 {
@@ -130,7 +154,7 @@ func (c *resultComparison) compare(kind ChangeKind, rule Rule, s sample) {
 		change.Query = s.named(anyQuery)
 	}
 	if isOther || !change.Before.sameForClients(change.After) {
-		c.report(change)
+		c.isDone = !c.yield(change)
 	}
 }
 

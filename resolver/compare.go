@@ -12,7 +12,8 @@ type Difference struct {
 	// The first keys of each kind, by position.
 	FirstAdded, FirstRemoved, FirstChanged []string
 
-	derived *derivation // nil for rulesets that are not derived from one another
+	before, after *Ruleset
+	isDerived     bool // after shares with before what did not change
 }
 
 // Compare returns what changes from before to after. The ruleset before may be nil, for a ruleset
@@ -58,6 +59,7 @@ func (c *changedKeys) difference(before, after *Ruleset) Difference {
 	return Difference{
 		Added: c.added.count, Removed: c.removed.count, Changed: c.changed.count,
 		FirstAdded: c.added.names(), FirstRemoved: c.removed.names(), FirstChanged: c.changed.names(),
+		before: before, after: after,
 	}
 }
 

@@ -93,6 +93,7 @@ func TestAComparisonNamesWhatIsAddedRemovedAndChanged(t *testing.T) {
 	}, Options{})
 	got := Compare(before, after, 10)
 	want := Difference{
+		before: before, after: after,
 		Added: 2, Removed: 1, Changed: 1,
 		FirstAdded: []string{"new-loop", "new"}, FirstRemoved: []string{"gone"},
 		FirstChanged: []string{"changed"},

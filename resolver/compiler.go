@@ -83,7 +83,7 @@ func (c *Compiler) NextSource() {
 	c.rank++
 }
 
-// Add checks a rule and adds it. What is wrong with it, Compile reports.
+// Add checks a rule and adds it. Compile reports what is wrong with it.
 func (c *Compiler) Add(rule Rule) {
 	c.count(rule)
 	if IsTemplate(rule.Key) {

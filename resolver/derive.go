@@ -46,8 +46,6 @@ type derivation struct {
 	c *Compiler
 	// old and now are the rules that serve for a key, as far as it has changed.
 	old, now map[string]Rule
-	next     *Ruleset // what has been derived
-	isAnew   bool     // all rules have been compiled for it
 }
 
 // derive makes the ruleset.
@@ -254,9 +252,7 @@ func (d *derivation) compileAnew() (*Ruleset, Difference, error) {
 	if err != nil {
 		return nil, Difference{}, err
 	}
-	difference := Compare(d.before, next, namedKeys)
-	d.next, d.isAnew, difference.derived = next, true, d
-	return next, difference, nil
+	return next, Compare(d.before, next, namedKeys), nil
 }
 
 // changeTemplates makes the rules with variables anew: what one of them is worth depends on the

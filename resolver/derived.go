@@ -1,18 +1,11 @@
 package resolver
 
 import (
+	"iter"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
-
-// changedSlots returns the slots whose records are others than before.
-func (d *derivation) changedSlots(next *Ruleset) (slots []int) {
-	for at := range next.table.slots.differing(&d.before.table.slots) {
-		slots = append(slots, at)
-	}
-	return slots
-}
 
 // difference returns what changes.
 func (d *derivation) difference(next *Ruleset) Difference {
@@ -30,57 +23,91 @@ func (d *derivation) difference(next *Ruleset) Difference {
 		}
 	}
 	difference := changed.difference(d.before, next)
-	d.next, difference.derived = next, d
+	difference.isDerived = true
 	return difference
 }
 
-// Results reports, in no particular order, what [Ruleset.With] has changed for clients: the same as
-// [CompareResults] does, without comparing what cannot have changed. Of a difference that Compare
-// has returned it reports nothing. As long as a difference is held, so are both rulesets.
-func (d *Difference) Results(report func(Change)) {
-	switch {
-	case d.derived == nil:
-		return
-	case d.derived.isAnew:
-		CompareResults(d.derived.before, d.derived.next, report)
-		return
-	}
-	before, next := d.derived.before, d.derived.next
-	c := resultComparison{before: before, after: next, report: report}
-	changed := d.derived.changedKeys()
-	for key := range changed {
-		if at := next.entryOf(key); at != 0 {
-			c.compareEntry(at)
-		} else {
-			c.compareRemoved(before.entryOf(key))
+// Results gives, in no particular order, what has changed for clients: the changes that
+// [CompareResults] reports. After [Ruleset.With] it does not compare what cannot have changed. As
+// long as a difference is held, so are both rulesets.
+func (d *Difference) Results() iter.Seq[Change] {
+	return func(yield func(Change) bool) {
+		c := resultComparison{before: d.before, after: d.after, yield: yield}
+		switch {
+		case d.after == nil: // nothing was compared
+		case d.isDerived:
+			c.compareDerived()
+		default:
+			c.compareAll()
 		}
 	}
-	d.derived.eachBetween(changed, c.compareEntry)
-	c.compareTemplates()
+}
+
+// ResultOf returns what has changed for clients of a key, in any spelling.
+func (d *Difference) ResultOf(key string) (change Change, is bool) {
+	c := resultComparison{before: d.before, after: d.after, yield: func(found Change) bool {
+		change, is = found, true
+		return false
+	}}
+	if key = d.after.opts.canonicalKey(key); IsTemplate(key) {
+		c.compareTemplates(key)
+	} else {
+		c.compareKey(key)
+	}
+	return change, is
+}
+
+// compareDerived reports what a derivation has changed.
+func (c *resultComparison) compareDerived() {
+	for now, was := range c.changedSlots() {
+		if now.hasRule() {
+			c.compareEntry(now.ref())
+		} else if was.hasRule() {
+			c.compareRemoved(was.ref())
+		}
+		if c.isDone {
+			return
+		}
+	}
+	c.compareBetween(c.changedKeys())
+	c.compareTemplates("")
+}
+
+// changedSlots gives the slots that have changed, after and before.
+func (c *resultComparison) changedSlots() iter.Seq2[slot, slot] {
+	return func(yield func(now, was slot) bool) {
+		now, was := &c.after.table.slots, &c.before.table.slots
+		for at := range now.differing(was) {
+			if !yield(now.at(at), was.at(at)) {
+				return
+			}
+		}
+	}
 }
 
 // changedKeys returns the keys without variables whose records are others, or gone.
-func (d *derivation) changedKeys() map[string]bool {
+func (c *resultComparison) changedKeys() map[string]bool {
 	keys := map[string]bool{}
-	for _, slot := range d.changedSlots(d.next) {
-		for _, rs := range [...]*Ruleset{d.before, d.next} {
-			if s := rs.table.slots.at(slot); s.hasRule() {
-				keys[rs.table.key(s.ref())] = true
-			}
+	for now, was := range c.changedSlots() {
+		if now.hasRule() {
+			keys[c.after.table.key(now.ref())] = true
+		}
+		if was.hasRule() {
+			keys[c.before.table.key(was.ref())] = true
 		}
 	}
 	return keys
 }
 
-// eachBetween calls do with the entries of other rules that leave requests below them to shorter
+// compareBetween compares the entries of other rules that leave requests below them to shorter
 // keys, or to templates, which may lead them elsewhere.
-func (d *derivation) eachBetween(changed map[string]bool, do func(ref)) {
-	rs := d.next
-	if rs.templates != d.before.templates || rs.templates.hasInternal() {
+func (c *resultComparison) compareBetween(changed map[string]bool) {
+	rs := c.after
+	if rs.templates != c.before.templates || rs.templates.hasInternal() {
 		rs.eachEntry(func(at ref) {
 			flags := headerOf(rs.table.arena.bytes(at)).flags()
 			if (flags.has(exactKey) || flags.has(noDestination)) && !changed[rs.table.key(at)] {
-				do(at)
+				c.compareEntry(at)
 			}
 		})
 		return
@@ -103,7 +130,7 @@ func (d *derivation) eachBetween(changed map[string]bool, do func(ref)) {
 	}
 	delete(found, 0)
 	for at := range found {
-		do(at)
+		c.compareEntry(at)
 	}
 }
 

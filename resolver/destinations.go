@@ -2,7 +2,7 @@ package resolver
 
 import "iter"
 
-// Destination is where the rule of a key leads, by its whole chain.
+// Destination is where the rule of a key leads at the end of its chain.
 type Destination struct {
 	// Key is in canonical form.
 	Key string
@@ -66,5 +66,5 @@ func (x *templateIndex) destination(i int) (d Destination, ok bool) {
 	return d, !flags.has(noDestination)
 }
 
-// PauseAfter pauses as the options say, if it is time to after somebody's n-th look at a rule.
+// PauseAfter calls [Options.Pause] now and then, for a caller that has looked at n rules.
 func (rs *Ruleset) PauseAfter(n int) { rs.opts.pauseAfter(n) }

@@ -11,8 +11,8 @@ import (
 // whether they are compiled or derived, so an edit is refused exactly if the rules that it makes
 // could not be compiled.
 
-// ErrTooLarge is the error of rules that take too much memory when they are compiled. That is more
-// than [Options.MaxSize] says, or than 8 GiB.
+// ErrTooLarge is the error of rules that take more memory than [Options.MaxSize] when they are
+// compiled, or more than 8 GiB.
 var ErrTooLarge = errors.New("the rules are too large")
 
 // extent is how much rules are together.

@@ -15,7 +15,7 @@ const MaxRedirects = 255
 // DefaultStatus is the status of rules when neither they nor the options name one.
 const DefaultStatus = 302
 
-// DefaultMaxSize is how many bytes of memory compiled rules may take when the options do not say.
+// DefaultMaxSize is the most memory of compiled rules, in bytes, if the options set no limit.
 const DefaultMaxSize = 2 << 30
 
 // Options say how a ruleset is checked and how it answers. The zero value is the draft's behaviour.
@@ -40,8 +40,7 @@ type Options struct {
 	// Origin is the scheme and host of internal destinations, such as "https://go.example"; empty
 	// for the request's own.
 	Origin string
-	// MaxSize is how many bytes of memory the compiled rules may take; 0 stands for
-	// [DefaultMaxSize].
+	// MaxSize is the most memory of the compiled rules, in bytes; 0 stands for [DefaultMaxSize].
 	MaxSize int64
 
 	// Digest makes the digest of the rules while they are compiled.
@@ -51,12 +50,11 @@ type Options struct {
 	// rules stand in their sources, so others can be derived from it. Errors of compiling still have
 	// lines, and [Compiler.Inspect] sees them.
 	NoLines bool
-	// Pause, if not nil, is called after every few hundred rules, to let others run. It is called
-	// by Compile, and by what looks at all rules of the ruleset later. It has to be safe for
-	// concurrent use.
+	// Pause, if not nil, is called after every few hundred rules, to let others run. Compile calls it,
+	// and so do later scans of all rules. It has to be safe for concurrent use.
 	Pause func()
-	// Progress, if not nil, is called now and then while all rules are visited. It gets how many steps
-	// are done, and how many there are. It is called like Pause, in the visiting goroutine.
+	// Progress, if not nil, is called now and then while all rules are visited. It gets the number of
+	// steps done, and of all steps. It is called like Pause, in the visiting goroutine.
 	Progress func(done, of int)
 }
 
@@ -212,8 +210,8 @@ func (c *optionChecker) maxSize(bytes int64) {
 	}
 }
 
-// ParseOrigin returns the origin that a URL without anything else names, as the URL Standard
-// serialises it. The error says what to write instead.
+// ParseOrigin parses a URL that is only an origin, and returns it as the URL Standard serialises
+// it. The error says what to write instead.
 func ParseOrigin(s string) (origin string, err error) {
 	if origin, err = parseOrigin(s); err != nil {
 		return "", err

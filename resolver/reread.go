@@ -37,8 +37,8 @@ func (r *Rereading) Source(n int) {
 	r.source = n
 }
 
-// Add adds the next rule of the source. It keeps nothing of one that is as before, wherever that
-// stands.
+// Add adds the next rule of the source. It keeps nothing of a rule that is as before, even if that
+// stands elsewhere.
 func (r *Rereading) Add(rule Rule) {
 	if IsTemplate(rule.Key) {
 		r.addOther(rule, r.before.opts.canonicalKey(rule.Key))

@@ -20,7 +20,7 @@ const (
 	// Gone: the key, or a chain from it, is gone.
 	Gone
 
-	// Outcomes is how many outcomes there are.
+	// Outcomes is the number of outcomes.
 	Outcomes = iota
 )
 
@@ -39,9 +39,8 @@ func (o Outcome) String() string {
 
 // Request is a Request URL taken apart (3.2, R2).
 type Request struct {
-	// Scheme is http or https, Host the host and port as a Host header gives them. They are looked
-	// at only where they are needed: for internal destinations, and to see whether the destination
-	// is the request itself.
+	// Scheme is http or https, Host the host and port as a Host header gives them. They matter only
+	// for internal destinations, and to tell whether the destination is the request itself.
 	Scheme, Host string
 	// Target is matched against keys. It must come from [NewRequest], [ParseRequest] or
 	// [weburl.SplitTarget]. They resolve dot segments and encode what a path cannot hold; R14 relies

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// RuleChecker finds out one by one which rules a [Compiler] without options refuses. Of a rule it
-// keeps some 30 bytes, so that it stands beside a stream of rules.
+// RuleChecker finds out one by one which rules a [Compiler] without options refuses. It keeps some
+// 30 bytes of each rule, so it can check a stream of rules.
 type RuleChecker struct {
 	opts options
 	errs errorList // of the rule that is being checked
@@ -36,7 +36,7 @@ func NewRuleChecker() *RuleChecker {
 }
 
 // Check returns everything that is wrong with a rule, or nil: with the rule itself, or that its key
-// stands already. Of the good rules it remembers the key.
+// was there before. It remembers the keys of good rules.
 func (c *RuleChecker) Check(rule Rule) RuleErrors {
 	c.errs = errorList{}
 	key := c.checkAlone(rule)

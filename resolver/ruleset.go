@@ -15,7 +15,7 @@ type Ruleset struct{ compiled }
 func (rs *Ruleset) Len() int { return rs.table.rules + rs.templates.len() }
 
 // AtSite returns how many rules lead to paths of the site, and one of them. Their origin is the
-// request's, as no option names one.
+// request's, because no option sets one.
 func (rs *Ruleset) AtSite() (rules int, first Rule) {
 	return rs.chains.atSite.rules, rs.chains.atSite.first
 }
@@ -111,7 +111,8 @@ func (rs *Ruleset) RulesBelow(key string) iter.Seq[Rule] {
 	}
 }
 
-// Numbers is more than the number of any rule (see [Result]). There are more numbers than rules.
+// Numbers is an exclusive upper bound of the numbers of rules (see [Result]). There are more
+// numbers than rules.
 func (rs *Ruleset) Numbers() int { return rs.table.slots.n + rs.numbers.room }
 
 // template returns the index of the template that has a number.

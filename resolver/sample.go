@@ -41,11 +41,11 @@ func (t *templateRule) sample() sample {
 	return sample{b.String(), t}
 }
 
-// SampleValue stands for a value of the variable in a slot. It has a reserved character, so that it
-// comes out of {x} in another spelling than out of {+x}.
+// SampleValue stands for a value of the variable in a slot. It has a reserved character, so {x} and
+// {+x} write it differently.
 func SampleValue(slot int) string { return AnySegment + strconv.Itoa(slot) + ":" + AnySegment }
 
-// SampleSpellings returns how a sample value comes out of {x} and of {+x}.
+// SampleSpellings returns how {x} and {+x} write a sample value.
 func SampleSpellings(slot int) (simple, reserved string) {
 	reserved = SampleValue(slot)
 	return strings.Replace(reserved, ":", "%3A", 1), reserved

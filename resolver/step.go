@@ -68,7 +68,7 @@ type chainLimits struct {
 	effort int
 }
 
-// MaxTemplateRedirects is how many internal redirects a chain takes that begins with a template.
+// MaxTemplateRedirects is the most internal redirects of a chain that begins with a template.
 const MaxTemplateRedirects = 32
 
 // templateLimits are those of chains that begin with a template, which each request follows.

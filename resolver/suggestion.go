@@ -36,7 +36,7 @@ func insteadOf(value string) string {
 }
 
 // InsteadOfStatus says what to write for a status that is not a redirect, if a rule has an outcome
-// for it. line returns what gives a rule that outcome. It returns "" for any other status.
+// for it. line returns the text of a rule with that outcome. For any other status the result is "".
 func InsteadOfStatus(status string, line func(outcome string) string) string {
 	switch status {
 	case "410":

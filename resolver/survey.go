@@ -16,10 +16,10 @@ func (c *Compiler) Inspect(look func(*Ruleset)) { c.inspect = look }
 // Options returns the options that the ruleset was compiled with.
 func (rs *Ruleset) Options() Options { return rs.opts.given }
 
-// Sources returns how many sources the rules are of, with those in between that have none.
+// Sources returns the number of sources. Those without rules count, too, if a later one has some.
 func (rs *Ruleset) Sources() int { return rs.lastRank() + 1 }
 
-// SourceOf returns the source that the rule with a number is of, as [RuleChange] has it.
+// SourceOf returns the source of the rule with a number, as [RuleChange] numbers it.
 func (rs *Ruleset) SourceOf(number int) int {
 	if i, ok := rs.template(number); ok {
 		return rs.templates.ruleAt(i).rank

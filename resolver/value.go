@@ -12,7 +12,7 @@ import (
 // 2, R10).
 func isInternal(value string) bool { return strings.HasPrefix(value, "/") }
 
-// The values that are no destination but an outcome, an extension of the draft.
+// Values that stand for an outcome instead of a destination, an extension of the draft.
 const (
 	// GoneValue makes requests for the key an error with status 410.
 	GoneValue = "gone"
@@ -25,8 +25,8 @@ func isOutcome(value string) bool { return value == GoneValue || value == PassVa
 // IsValue reports whether a word is meant as a value: a destination, gone or pass.
 func IsValue(word string) bool { return IsDestination(word) || isOutcome(word) }
 
-// IsDestination reports whether a word is meant as a destination, absolute or internal. It looks
-// whether it begins with https://, http:// or /.
+// IsDestination reports whether a word is meant as a destination, absolute or internal. It checks
+// only whether the word begins with https://, http:// or /.
 func IsDestination(word string) bool { return isInternal(word) || isAbsolute(word) }
 
 // isAbsolute reports whether a value is an absolute destination, if it is a good one at all

@@ -3,6 +3,7 @@ package resolver
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -246,11 +247,12 @@ func failuresOf(rs *Ruleset) map[string]string {
 }
 
 func changesBetween(before, after *Ruleset) []string {
-	return resultTexts(func(report func(Change)) { CompareResults(before, after, report) })
+	difference := Compare(before, after, 0)
+	return resultTexts(difference.Results())
 }
 
-func resultTexts(each func(func(Change))) (all []string) {
-	each(func(change Change) {
+func resultTexts(results iter.Seq[Change]) (all []string) {
+	for change := range results {
 		for _, result := range []*Result{
 			&change.Before.Key, &change.Before.Slash, &change.Before.Below,
 			&change.After.Key, &change.After.Slash, &change.After.Below,
@@ -258,7 +260,7 @@ func resultTexts(each func(func(Change))) (all []string) {
 			result.Rule = 0
 		}
 		all = append(all, fmt.Sprintf("%+v", change))
-	})
+	}
 	slices.Sort(all)
 	return all
 }
@@ -356,9 +358,22 @@ func (s *ruleStore) compareWithCompiled(
 		t.Fatalf("%s\n%v\nwant\n%v", when, got, want)
 	}
 	wantResults := changesBetween(served, compiled)
-	for _, got := range [][]string{changesBetween(served, derived), resultTexts(difference.Results)} {
+	for _, got := range [][]string{changesBetween(served, derived), resultTexts(difference.Results())} {
 		if !slices.Equal(got, wantResults) {
 			t.Fatalf("%s\n%v\nwant\n%v", when, got, wantResults)
+		}
+	}
+	for change := range difference.Results() {
+		one := func(yield func(Change) bool) {
+			if found, is := difference.ResultOf(change.Rule.Key); is {
+				yield(found)
+			}
+		}
+		if got, want := resultTexts(one), resultTexts(slices.Values([]Change{change})); !slices.Equal(got, want) {
+			t.Fatalf("%s\nof %s alone: %v\nwant\n%v", when, change.Rule.Key, got, want)
+		}
+		if s.r.IntN(3) == 0 { // to stop does no harm
+			break
 		}
 	}
 }
@@ -372,7 +387,7 @@ func changeTexts(changes []RuleChange) string {
 }
 
 func differenceText(d Difference) string {
-	d.derived = nil
+	d.before, d.after, d.isDerived = nil, nil, false
 	return fmt.Sprintf("%+v", d)
 }
 
@@ -471,7 +486,7 @@ func TestTheFirstRuleThatSaysAQueryModeChangesWhatClientsGet(t *testing.T) {
 		t.Fatal(err)
 	}
 	compiled := mustCompile(t, rules, Options{NoLines: true})
-	if got, want := resultTexts(difference.Results), changesBetween(rs, compiled); len(want) != 1 ||
+	if got, want := resultTexts(difference.Results()), changesBetween(rs, compiled); len(want) != 1 ||
 		!slices.Equal(got, want) {
 		t.Errorf("%q\nwant\n%q", got, want)
 	}
@@ -489,7 +504,7 @@ func TestADifferenceTellsOfKeysWithAMalformedEscape(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := resultTexts(difference.Results), changesBetween(rs, next); len(want) != 2 ||
+	if got, want := resultTexts(difference.Results()), changesBetween(rs, next); len(want) != 2 ||
 		!slices.Equal(got, want) {
 		t.Errorf("%q\nwant\n%q", got, want)
 	}
@@ -511,7 +526,8 @@ func BenchmarkResults(b *testing.B) {
 		}
 		b.Run("exact=1/"+strconv.Itoa(exact), func(b *testing.B) {
 			for b.Loop() {
-				difference.Results(func(Change) {})
+				for range difference.Results() {
+				}
 			}
 		})
 	}

@@ -26,8 +26,8 @@ type Edit struct {
 
 // Change is a change of one rule.
 type Change struct {
-	// Key is the rule's, as the file spells it. In _redirects, where several lines can be of one rule,
-	// those in other spellings are its lines, too.
+	// Key is the rule's, as the file spells it. In _redirects one rule may have several lines, also in
+	// other spellings of the key.
 	Key string
 	// Rule is the key's new rule, instead of the one that it has; nil to remove that.
 	Rule *resolver.Rule
@@ -122,7 +122,7 @@ func (p *Plan) take(rule resolver.Rule) *plannedChange {
 // Copy copies the file of the plan to w with the edit made. Everything else stays as it is: order,
 // indentation, comments, line ends. The error names all changes that are impossible. It is an
 // [Errors] if the format cannot have a rule, and [ErrNoRule] if a rule is missing. Otherwise it is
-// that of content or w. After an error, what was written is worthless.
+// that of content or w. After an error, what was written is incomplete.
 func (p *Plan) Copy(w io.Writer, content io.ReadSeeker) error {
 	if err := p.check(); err != nil {
 		return err

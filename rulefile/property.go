@@ -192,7 +192,7 @@ func ColumnName(name string) (own string, ok bool) {
 	}
 }
 
-// UsualColumnName returns our name for a column that tables of redirects often call so, or "".
+// UsualColumnName returns our name for a usual name of a column in tables of redirects, or "".
 // isType says that it is a status only if it contains one.
 func UsualColumnName(name string) (own string, isType bool) {
 	name = strings.NewReplacer(" ", "", "_", "", "-", "").Replace(strings.ToLower(name))

@@ -29,7 +29,7 @@ func ParseDialect(name string) (Dialect, error) {
 	return "", fmt.Errorf("the dialects are netlify and cloudflare, not %q", name)
 }
 
-// Reading says how a file of rules is read. The zero value reads _redirects as Netlify does, and
+// Reading says how to read a file of rules. The zero value reads _redirects as Netlify does, and
 // refuses lines without an equivalent.
 type Reading struct {
 	// Dialect is the dialect of a _redirects file.

@@ -204,6 +204,31 @@ func TestALookThatGoesOnDuringARewriteDoesNotCount(t *testing.T) {
 	}
 }
 
+// Else the load that the first look asks for would be made twice, since the second one sees the new
+// file before it.
+func TestAFileThatIsReplacedDuringALookIsToldOfOnce(t *testing.T) {
+	s := fileSource(t, "links.json", `{"a": "https://a.example"}`)
+	version, err := s.Read(t.Context(), ignoreRule)
+	must(t, err)
+	changed := looker(t, s, version)
+	isReplaced := false
+	countRead(s, func(int64) {
+		if !isReplaced {
+			replaceFile(t, s.path, `{"a": `)
+			isReplaced = true
+		}
+	})
+	told := 0
+	for range 4 {
+		if changed() {
+			told++
+		}
+	}
+	if !isReplaced || told != 1 {
+		t.Errorf("it is told %d times", told)
+	}
+}
+
 func TestRewritesByManyAtOnceLoseNone(t *testing.T) {
 	const sources, editsOfEach = 4, 10
 	first := fileSource(t, "links.json", "{}")

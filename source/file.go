@@ -192,7 +192,7 @@ type fileWatch struct {
 }
 
 // look returns the state of the file. It is the one before if the metadata have not changed and no
-// reading has seen another state.
+// reading has seen another state, and also if the file changed meanwhile: the next look tells.
 func (w *fileWatch) look(ctx context.Context) string {
 	now, err := callBounded(ctx, w.source.calls, w.source.statAll)
 	if err != nil {
@@ -210,6 +210,9 @@ func (w *fileWatch) look(ctx context.Context) string {
 	w.seen = now
 	if w.state != w.source.content.seen.last() || !slices.EqualFunc(before, now, sameMetadata) {
 		w.state = w.source.content.state(ctx)
+	}
+	if w.state == changedWhileRead.Error() {
+		return w.source.content.seen.last()
 	}
 	return w.state
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// Source provides rules from outside of the configuration. It is a guest module in the namespace
+// Source provides rules from outside the configuration. It is a guest module in the namespace
 // http.shortlink.sources. Its name is the last part of its module ID. As a [caddyfile.Unmarshaler],
 // it reads what follows "from <name>" in the Caddyfile.
 //
@@ -41,11 +41,10 @@ type Annotated interface {
 	// Remarks returns the remarks of the last Read, or of an Edit since then.
 	Remarks() Remarks
 
-	// Locate finds the lines and columns of rules when somebody asks: what serves has only the name
-	// of the source. It passes all rules to seen, as Read does, if they still have this version,
-	// which Read has returned. Otherwise, or if there are no lines, it returns false, and what it
-	// has passed means nothing. It may be called at any time, also while Read runs, and does not
-	// affect that.
+	// Locate finds the lines and columns of rules on request: what serves has only the name of the
+	// source. It passes all rules to seen, as Read does, if they still have this version, which Read
+	// has returned. Otherwise, or if there are no lines, it returns false, and what it has passed
+	// means nothing. It may be called at any time, also while Read runs, and does not affect that.
 	Locate(ctx context.Context, version string, seen func(resolver.Rule)) (isThere bool)
 }
 

@@ -29,7 +29,7 @@ type Storage struct {
 	// The entry's key, such as `shortlink/links.json`.
 	Key string `json:"key,omitempty"`
 
-	// The storage, where it is another one than Caddy's own.
+	// The storage, if it is not Caddy's own.
 	StorageRaw json.RawMessage `json:"storage,omitempty" caddy:"namespace=caddy.storage inline_key=module"`
 
 	// How the rules are written: `json`, `csv` or `redirects`. Default: by the key (`*.json`, `*.csv`,

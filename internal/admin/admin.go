@@ -367,7 +367,8 @@ func deleteRule(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key str
 
 // Effects are what an edit changes besides its own rule, as JSON.
 type Effects struct {
-	Others   int               `json:"others"` // the number of other links that change
+	Others   int               `json:"others"`         // the number of other links that change
+	HasMore  bool              `json:"more,omitempty"` // there are more than Others
 	Lines    []show.ChangeLine `json:"effects"`
 	Unnamed  int               `json:"unnamed"` // how many of them have no line
 	Warnings []string          `json:"warnings"`
@@ -382,7 +383,7 @@ const (
 
 // note notes the effects of an edit that is about to be made.
 func (f *Effects) note(of *live.Effects) error {
-	*f = Effects{Others: of.Count, Unnamed: of.Count - len(of.Others)}
+	*f = Effects{Others: of.Count, HasMore: of.HasMore, Unnamed: of.Count - len(of.Others)}
 	f.Lines = show.LinesOf(of.Others...)
 	for _, w := range of.Warnings {
 		f.Warnings = append(f.Warnings, w.String())

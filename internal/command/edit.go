@@ -19,6 +19,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/admin"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/schedule"
+	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/weburl"
@@ -248,13 +249,16 @@ func tellEffects(w io.Writer, edited *http.Response) {
 		return
 	}
 	if effects.Others > 0 {
-		fmt.Fprintf(w, "Note: this also changes %s:\n", printable.Count(effects.Others, "other link"))
+		fmt.Fprintf(w, "Note: this also changes %s:\n", show.OtherLinks(effects.Others, effects.HasMore))
 	}
 	for _, line := range effects.Lines {
 		fmt.Fprintf(w, "  %s: was %s, now %s\n", printable.Text(line.Requests),
 			printable.Text(line.Before), printable.Text(line.After))
 	}
-	if effects.Unnamed > 0 {
+	switch {
+	case effects.HasMore:
+		fmt.Fprintln(w, "  and more")
+	case effects.Unnamed > 0:
 		fmt.Fprintf(w, "  and %d more\n", effects.Unnamed)
 	}
 	for _, warning := range effects.Warnings {

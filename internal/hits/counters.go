@@ -15,7 +15,7 @@ import (
 // Counters count how often the rules of all handlers of one name have redirected, and when last.
 // A request needs one atomic operation on one word, and no lock. Everything else may be slow.
 type Counters struct {
-	past atomic.Pointer[past] // what the shards hold
+	past atomic.Pointer[header] // of the shards, without new hits; never written to
 
 	mu       sync.Mutex
 	minute   uint32             // the current one
@@ -94,7 +94,7 @@ func sumOf(word, other uint64) uint64 {
 func NewCounters(now time.Time) *Counters {
 	h := &Counters{minute: minuteOf(now), unserved: map[string]uint64{}}
 	now = now.UTC().Truncate(time.Second)
-	h.past.Store(newPast(now, now, dayOf(now)))
+	h.past.Store(newHeader(now, now, dayOf(now)))
 	return h
 }
 
@@ -147,11 +147,9 @@ func (c *RulesetCounters) restamp(number int, now, stamp uint64) {
 // add adds to the word of a rule.
 func (c *RulesetCounters) add(number int, added uint64) {
 	word := &c.words[number]
-	for {
+	for isAdded := false; !isAdded; {
 		old := word.Load()
-		if word.CompareAndSwap(old, sumOf(old, added)) {
-			return
-		}
+		isAdded = word.CompareAndSwap(old, sumOf(old, added))
 	}
 }
 
@@ -159,8 +157,8 @@ func (c *RulesetCounters) add(number int, added uint64) {
 func (h *Counters) Begin(ruleset *resolver.Ruleset) *RulesetCounters {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	words := make([]atomic.Uint64, ruleset.Numbers())
-	c := &RulesetCounters{counters: h, ruleset: ruleset, words: words}
+	c := &RulesetCounters{counters: h, ruleset: ruleset}
+	c.words = make([]atomic.Uint64, ruleset.Numbers())
 	c.stamp.Store(stampOf(h.minute))
 	h.rulesets = append(h.rulesets, c)
 	return c
@@ -184,11 +182,7 @@ func (h *Counters) Next(c *RulesetCounters, ruleset *resolver.Ruleset) *RulesetC
 // reclaim moves the unserved counts of keys that are served again to their rules. Before that, the
 // sum of both is read.
 func (h *Counters) reclaim() {
-	for key, word := range h.unserved {
-		if h.addServed(key, word) {
-			delete(h.unserved, key)
-		}
-	}
+	maps.DeleteFunc(h.unserved, h.addServed)
 }
 
 // movedAtOnce is how many words Retire moves before it releases the lock.
@@ -281,13 +275,7 @@ func (h *Counters) counterOf(ruleset *resolver.Ruleset) func(number int) Count {
 	defer h.mu.Unlock()
 	h.reclaim()
 	if len(h.rulesets) == 1 && h.rulesets[0].ruleset.SharesNumbers(ruleset) {
-		c := h.rulesets[0]
-		return func(number int) Count {
-			if number >= len(c.words) { // of rules that were loaded since
-				return Count{}
-			}
-			return countOf(c.read(number, false))
-		}
+		return h.rulesets[0].count
 	}
 	return func(number int) Count { return h.countOfKey(ruleset.KeyOf(number)) }
 }
@@ -316,9 +304,8 @@ func (h *Counters) total() (sum uint64) {
 
 // header returns the header of today's entry, with the hits of all keys.
 func (h *Counters) header() header {
-	total, p := h.total(), h.past.Load()
-	now := p.header
-	now.N = max(total, p.total) - p.total
+	now := *h.past.Load()
+	now.N = max(h.total(), now.total) - now.total
 	return now
 }
 
@@ -367,10 +354,7 @@ func (h *Counters) each(which selection, yield func(key string, m Count)) {
 		}
 	}
 	for key, word := range h.unserved {
-		if isLeftOut(word) {
-			continue
-		}
-		if !haveKey(h.rulesets, key) { // else it has been passed
+		if !isLeftOut(word) && !haveKey(h.rulesets, key) { // else it has been passed
 			yield(key, countOf(word))
 		}
 		if which.save {
@@ -402,7 +386,15 @@ func (c *RulesetCounters) read(number int, save bool) uint64 {
 }
 
 // Hits returns how often the rule with a number has redirected, as far as this server knows.
-func (c *RulesetCounters) Hits(number int) uint64 { return countOf(c.read(number, false)).N }
+func (c *RulesetCounters) Hits(number int) uint64 { return c.count(number).N }
+
+// count returns the count of the rule with a number, or 0 if it was loaded later.
+func (c *RulesetCounters) count(number int) Count {
+	if number >= len(c.words) {
+		return Count{}
+	}
+	return countOf(c.read(number, false))
+}
 
 // number returns the number of the rule with exactly this canonical key. NumberOf may fold the case
 // of letters.

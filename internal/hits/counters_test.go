@@ -577,7 +577,7 @@ func TestAnEntryOfAnotherServerThatCannotBeReadIsLeftAlone(t *testing.T) {
 	s.mustSave(t, h)
 	const entry = "shortlink/hits/links/two/today"
 	storage.entries[entry] = "shortlink hits 3 of another version"
-	if others, err := s.others(t.Context(), c.ruleset); err != nil || others != nil ||
+	if others, err := s.others(t.Context(), c.ruleset); err != nil || others.counts != nil ||
 		storage.entries[entry] == "" {
 		t.Errorf("got %v, %v, and the entry is %q", others, err, storage.entries[entry])
 	}

@@ -4,7 +4,8 @@
 // [Counters] count for all handlers of one name. Each ruleset has [RulesetCounters], and a request
 // costs one atomic operation. A [Keeper] stores the counts in Caddy's storage. A [List] has the
 // counts of each rule on all servers, and a [Summary] those of each day. The package imports
-// resolver. internal/live counts with it, and internal/admin and page show the counts.
+// resolver and internal/storage. internal/live counts with it, and internal/admin and page show the
+// counts.
 //
 // Counts follow their key from one ruleset to the next:
 //

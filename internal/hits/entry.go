@@ -26,6 +26,12 @@ type header struct {
 	N      uint64    `json:"n,omitempty"`    // hits of all keys that the shards do not have yet
 	Days   []uint64  `json:"days,omitempty"` // hits in the shards: on the date, the day before, ...
 	Top    []Used    `json:"top,omitempty"`  // the most used keys, by the shards
+	total  uint64    // hits in the shards
+}
+
+// newHeader returns a header to which the lines of the shards are to be added.
+func newHeader(since, began time.Time, date day) *header {
+	return &header{Since: since, Began: began, Date: date, Days: make([]uint64, DaysKept)}
 }
 
 // dayOf returns the day of a time, or Date if the clock must be wrong: counting began later.
@@ -34,6 +40,36 @@ func (h *header) dayOf(now time.Time) day {
 		return h.Date
 	}
 	return dayOf(now)
+}
+
+// addLine adds a line of a shard.
+func (h *header) addLine(l *line) {
+	h.total += l.N
+	if recent := h.addDays(l.day(), l.days[:]); recent > 0 {
+		h.Top = addTop(h.Top, l.key, recent, l.N)
+	}
+}
+
+// addDays adds hits: on the day last, the day before, and so on. It returns those of the last
+// topDays. Other days than those of the header are left out.
+func (h *header) addDays(last day, hits []uint64) (recent uint64) {
+	for i, n := range hits {
+		if ago := int(h.Date-last) + i; ago >= 0 && ago < len(h.Days) {
+			h.Days[ago] += n
+			if ago < topDays {
+				recent += n
+			}
+		}
+	}
+	return recent
+}
+
+// list returns the days, the oldest first.
+func (h *header) list() (days []Day) {
+	for ago, n := range slices.Backward(h.Days) {
+		days = append(days, Day{(h.Date - day(ago)).date(), n})
+	}
+	return days
 }
 
 const (

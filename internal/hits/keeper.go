@@ -13,6 +13,7 @@ import (
 	"github.com/caddyserver/certmagic"
 	"go.uber.org/zap"
 
+	"github.com/caddy-shortlink/shortlink/internal/storage"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -23,7 +24,7 @@ type Keeper struct {
 	hits *Counters
 
 	// place is where hits are stored; nil until a handler has started.
-	place   atomic.Pointer[place]
+	place   atomic.Pointer[storage.Place]
 	saveNow chan struct{} // holds a value when a configuration has ended
 	begin   sync.Once
 	stop    context.CancelFunc
@@ -36,13 +37,6 @@ type Keeper struct {
 	recent      recentHits
 }
 
-// place is the storage of a configuration. Its context outlasts the configuration by lastSave.
-type place struct {
-	ctx     context.Context
-	storage certmagic.Storage
-	logger  *zap.Logger
-}
-
 // NewKeeper returns a keeper for the hits of a name. [Keeper.KeepIn] tells it where to store them.
 func NewKeeper(name string, hits *Counters) *Keeper {
 	return &Keeper{
@@ -53,8 +47,6 @@ func NewKeeper(name string, hits *Counters) *Keeper {
 const (
 	// saveInterval is how often new hits are stored.
 	saveInterval = time.Minute
-	// lastSave is how long storing the last hits may take, for all names together.
-	lastSave = 10 * time.Second
 	// othersTime is how long reading the hits of other servers may take.
 	othersTime = time.Minute
 	// othersFresh is how long these are reused. Other servers store once a minute.
@@ -63,18 +55,8 @@ const (
 
 // KeepIn sets the storage of the configuration that has started. It returns at once. When ctx, the
 // context of the configuration, ends, the hits are stored, because Caddy may be about to stop.
-func (k *Keeper) KeepIn(ctx context.Context, storage certmagic.Storage, logger *zap.Logger) {
-	longer, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	context.AfterFunc(ctx, func() {
-		time.AfterFunc(lastSave, func() {
-			cancel(errors.New("the configuration ended 10s ago"))
-		})
-		select {
-		case k.saveNow <- struct{}{}:
-		default:
-		}
-	})
-	k.place.Store(&place{longer, awaitedStorage{storage}, logger})
+func (k *Keeper) KeepIn(ctx context.Context, in certmagic.Storage, logger *zap.Logger) {
+	k.place.Store(storage.NewPlace(ctx, in, logger, k.saveNow))
 	k.begin.Do(func() {
 		running, stop := context.WithCancel(context.Background())
 		k.stop = stop
@@ -85,13 +67,11 @@ func (k *Keeper) KeepIn(ctx context.Context, storage certmagic.Storage, logger *
 
 // tick sets the clock of the hits every minute, even while the storage hangs.
 func (k *Keeper) tick(ctx context.Context) {
-	ticks := time.NewTicker(time.Minute)
-	defer ticks.Stop()
-	for {
+	ticks := time.Tick(time.Minute)
+	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
-			return
-		case now := <-ticks.C:
+		case now := <-ticks:
 			k.hits.tick(now)
 		}
 	}
@@ -100,14 +80,13 @@ func (k *Keeper) tick(ctx context.Context) {
 // keep restores the hits, and stores them every minute, at midnight, when a configuration ends, and
 // when ctx ends.
 func (k *Keeper) keep(ctx context.Context) {
-	store, err := k.store(k.place.Load().ctx)
+	store, err := k.store(k.place.Load().Context)
 	if err != nil {
-		k.place.Load().logger.Error("hits are not kept over restarts, because this server has no name",
+		k.place.Load().Logger.Error("hits are not kept over restarts, because this server has no name",
 			zap.Error(err))
 		return
 	}
-	ticks := time.NewTicker(saveInterval)
-	defer ticks.Stop()
+	ticks := time.Tick(saveInterval)
 	stored := time.Now()
 	for ctx.Err() == nil {
 		place := k.place.Load()
@@ -116,35 +95,35 @@ func (k *Keeper) keep(ctx context.Context) {
 		if err == nil {
 			stored = time.Now()
 		} else if ctx.Err() == nil {
-			place.logger.Error("hits are not stored; trying again",
+			place.Logger.Error("hits are not stored; trying again",
 				zap.String("name", k.name), zap.Time("since", stored), zap.Error(err))
 		}
 		select {
 		case <-ctx.Done():
 		case <-k.saveNow:
-		case <-ticks.C:
+		case <-ticks:
 		case <-untilTomorrow():
 		}
 	}
 	place := k.place.Load()
 	if err := k.save(context.Background(), store, place); err != nil && store.hasNew(k.hits) {
-		place.logger.Error("hits are lost, because they could not be stored before the end",
+		place.Logger.Error("hits are lost, because they could not be stored before the end",
 			zap.String("name", k.name), zap.Time("since", stored), zap.Error(err))
 	}
 }
 
 // save stores what has changed, and then records days, unless ctx ends. It logs if the storage does
 // not answer.
-func (k *Keeper) save(ctx context.Context, store *store, place *place) error {
+func (k *Keeper) save(ctx context.Context, store *store, place *storage.Place) error {
 	defer time.AfterFunc(saveInterval, func() {
-		place.logger.Error("the storage has not answered for a minute: hits are not stored",
+		place.Logger.Error("the storage has not answered for a minute: hits are not stored",
 			zap.String("name", k.name))
 	}).Stop()
-	store.use(place.storage, place.logger)
-	if err := store.save(place.ctx, k.hits, time.Now()); err != nil {
+	store.use(place.Storage, place.Logger)
+	if err := store.save(place.Context, k.hits, time.Now()); err != nil {
 		return err
 	}
-	recording, cancel := context.WithCancel(place.ctx)
+	recording, cancel := context.WithCancel(place.Context)
 	defer cancel()
 	defer context.AfterFunc(ctx, cancel)()
 	if err := store.recordDays(recording, k.hits, time.Now()); err != nil {
@@ -161,12 +140,9 @@ func untilTomorrow() <-chan time.Time {
 
 // store returns the store of this server.
 func (k *Keeper) store(ctx context.Context) (*store, error) {
-	server, err := await(ctx, caddy.InstanceID)
-	if err != nil {
-		return nil, err
-	}
+	server, err := storage.Await(ctx, caddy.InstanceID)
 	place := k.place.Load()
-	return newStore(k.name, server.String(), place.storage, place.logger), nil
+	return newStore(k.name, server.String(), place.Storage, place.Logger), err
 }
 
 // read calls read for one caller at a time, within othersTime. It does nothing before a handler has
@@ -195,23 +171,25 @@ func (k *Keeper) read(ctx context.Context, read func(context.Context, *store) er
 	return read(ctx, store)
 }
 
-// others returns what the other servers have counted for a ruleset; nil if there are none. Callers
-// at the same time share the result.
-func (k *Keeper) others(ctx context.Context, ruleset *resolver.Ruleset) (o *others, err error) {
-	err = k.read(ctx, func(ctx context.Context, store *store) error {
+// others returns what the other servers have counted for a ruleset. Callers at the same time share
+// the result.
+func (k *Keeper) others(ctx context.Context, ruleset *resolver.Ruleset) (*others, error) {
+	o := new(others)
+	err := k.read(ctx, func(ctx context.Context, store *store) (err error) {
 		o = k.latest.Value()
 		if o != nil && o.ruleset == ruleset && time.Since(o.read) < othersFresh {
 			return nil
 		}
-		o, err = store.others(ctx, ruleset)
-		k.latest = weak.Make(o)
+		if o, err = store.others(ctx, ruleset); err == nil {
+			k.latest = weak.Make(o)
+		}
 		return err
 	})
 	return o, err
 }
 
-// End stores the last hits, and stops the keeper. It returns at most lastSave after the end of the
-// last configuration.
+// End stores the last hits, and stops the keeper. It returns at most [storage.LastSave] after
+// the end of the last configuration.
 func (k *Keeper) End() {
 	if k.stop != nil {
 		k.stop()

@@ -3,6 +3,7 @@ package hits
 import (
 	"bytes"
 	"strconv"
+	"time"
 )
 
 // line is a line of an entry: a key, and its hits in total and on its last days.
@@ -112,19 +113,34 @@ func (l *line) add(minute uint32, n uint64) {
 
 // since returns the hits from a day on.
 func (l *line) since(from day) (sum uint64) {
-	l.eachDay(func(d day, n uint64) {
-		if d >= from {
-			sum += n
-		}
-	})
+	for _, n := range l.days[:min(max(l.day()-from+1, 0), DaysKept)] {
+		sum += n
+	}
 	return sum
 }
 
-// eachDay passes the days with hits.
-func (l *line) eachDay(yield func(d day, n uint64)) {
-	for i, n := range l.days {
-		if n > 0 {
-			yield(l.day()-day(i), n)
-		}
-	}
+// day is a day in UTC, by its number since the epoch.
+type day int
+
+func dayOf(t time.Time) day { return Count{minute: minuteOf(t)}.day() }
+
+// day returns the day of the last hit.
+func (m Count) day() day { return day(m.minute / (24 * 60)) }
+
+// begin returns the first minute of the day.
+func (d day) begin() uint32 { return uint32(d) * 24 * 60 }
+
+// end returns the last minute of the day.
+func (d day) end() uint32 { return (d + 1).begin() - 1 }
+
+func (d day) date() time.Time { return epoch.AddDate(0, 0, int(d)) }
+
+// MarshalText returns the date.
+func (d day) MarshalText() ([]byte, error) { return d.date().AppendFormat(nil, time.DateOnly), nil }
+
+// UnmarshalText reads a date.
+func (d *day) UnmarshalText(text []byte) error {
+	date, err := time.Parse(time.DateOnly, string(text))
+	*d = dayOf(date)
+	return err
 }

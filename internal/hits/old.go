@@ -32,32 +32,28 @@ type oldIndex struct {
 }
 
 // convert rewrites the hits that an older version stored of this server. It stores the shards, and
-// then today's entry, which it returns; nil if there are no such hits.
+// then today's entry, which it returns; a zero value if there are no such hits.
 func (s *store) convert(ctx context.Context, now time.Time) (*content, error) {
 	all, errAll := loadOld(ctx, s, "all", parseOldEntry)
 	newer, errNewer := loadOld(ctx, s, "changes", parseOldEntry)
 	index, errIndex := loadOld(ctx, s, "days/index", parseOldIndex)
 	if err := errors.Join(errAll, errNewer, errIndex); err != nil {
-		return nil, err
+		return new(content), err
 	}
-	if all.begin.IsZero() { // it is lost, but segments have totals, too
-		all.begin = index.Since
-	}
+	all.begin = cmp.Or(all.begin, index.Since) // if it is lost, segments have totals, too
 	if all.begin.IsZero() {
-		return nil, nil
+		return new(content), nil
 	}
 	if newer.generation == all.generation {
 		all.lines = append(all.lines, newer.lines...)
 	}
-	today := header{Since: all.begin, Began: index.Began, Date: dayOf(now)}
-	if today.Began.IsZero() {
-		today.Began = now.UTC().Truncate(time.Second)
-	}
+	began := cmp.Or(index.Began, now.UTC().Truncate(time.Second))
+	today := header{Since: all.begin, Began: began, Date: dayOf(now)}
 	totals := newChanges(today, all.lines)
 	totals.IsBase = !index.Since.Equal(all.begin) // days were not kept, or totals began anew
 	for n := range shards {
 		if err := s.convertShard(ctx, n, index, totals); err != nil {
-			return nil, err
+			return new(content), err
 		}
 	}
 	text := endEntry(startEntry(today))
@@ -155,7 +151,7 @@ func loadOld[T any](ctx context.Context, s *store, name string,
 	if err == errUnreadable {
 		err = nil
 	}
-	return cmp.Or(value, new(T)), err
+	return value, err
 }
 
 // deleteOldEntries deletes the entries that older versions stored of this server.

@@ -55,9 +55,10 @@ func (k *Keeper) Recent(ruleset *resolver.Ruleset) (*List, error) {
 
 // readRecent reads the hits of all servers.
 func (k *Keeper) readRecent(ruleset *resolver.Ruleset, done chan struct{}) {
-	begun, read := time.Now(), newOthers(ruleset)
-	err := k.read(context.Background(), func(ctx context.Context, s *store) error {
-		return s.recent(ctx, k.hits, read)
+	begun, read := time.Now(), &others{ruleset: ruleset}
+	err := k.read(context.Background(), func(ctx context.Context, s *store) (err error) {
+		read, err = s.recent(ctx, k.hits, ruleset)
+		return err
 	})
 	r := &k.recent
 	r.mu.Lock()
@@ -79,24 +80,25 @@ func (k *Keeper) readRecent(ruleset *resolver.Ruleset, done chan struct{}) {
 
 // recent adds up what all servers have stored. What this server counts is to be added: recent lacks
 // it.
-func (s *store) recent(ctx context.Context, h *Counters, sum *others) error {
-	if err := s.addOthers(ctx, sum); err != nil {
-		return err
+func (s *store) recent(ctx context.Context, h *Counters, rules *resolver.Ruleset) (*others, error) {
+	sum, err := s.others(ctx, rules)
+	if err != nil {
+		return nil, err
 	}
 	today := header{Date: dayOf(sum.read)}
 	for n := range shards {
 		err := s.eachKey(ctx, s.server, newChanges(header{}, nil), n, func(l *line) {
-			if number, ok := sum.ruleset.NumberOf(string(l.key)); ok {
+			if number, ok := rules.NumberOf(string(l.key)); ok {
 				stored := l.N // more than counted, as long as the counters are not restored
 				l.advance(h.countOfKey(string(l.key)), today)
 				sum.recent[number] += l.since(today.Date-topDays+1) - max(stored, l.N)
 			}
 		})
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return sum, nil
 }
 
 // Uses returns how often the rule with a number has redirected in the last 30 days. The list is one

@@ -4,10 +4,15 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
 	"path"
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/caddyserver/certmagic"
@@ -67,20 +72,22 @@ func (s *store) restore(ctx context.Context, h *Counters, now time.Time) error {
 		return nil
 	}
 	c, err := load(ctx, s, s.server, "today", parseEntry)
-	if c == nil && err == nil {
+	if err == nil && c.Since.IsZero() {
 		c, err = s.convert(ctx, now)
 	}
 	if err != nil && err != errUnreadable {
 		return err
 	}
-	c = cmp.Or(c, &content{header: h.header()})
+	if c.Since.IsZero() {
+		c.header = h.header()
+	}
 	today := newChanges(c.header, c.lines)
 	today.Date = min(today.Date, today.dayOf(now)) // the clock may have been wrong
-	p := newPast(today.Since, today.Began, today.Date)
+	p := newHeader(today.Since, today.Began, today.Date)
 	var lines []byte
 	for n := range shards {
 		err := s.eachKey(ctx, s.server, today, n, func(l *line) {
-			p.add(l)
+			p.addLine(l)
 			lines = appendLine(lines, string(l.key), l.Count)
 		})
 		if err != nil {
@@ -111,7 +118,7 @@ func (s *store) endDay(h *Counters, now time.Time) {
 	h.each(selection{onlyChanged: !s.isMoved, save: true}, s.closing.add)
 	if s.isMoved {
 		s.isMoved, s.written = false, 0
-		moved := newPast(p.Since, now.UTC().Truncate(time.Second), today)
+		moved := newHeader(p.Since, now.UTC().Truncate(time.Second), today)
 		moved.total = h.total()
 		h.past.Store(moved)
 	}
@@ -119,8 +126,7 @@ func (s *store) endDay(h *Counters, now time.Time) {
 
 // saveToday stores all changes that the shards do not have, closing among them.
 func (s *store) saveToday(ctx context.Context, h *Counters, closing *changes) error {
-	total := h.total()
-	today := h.header()
+	total, today := h.total(), h.header()
 	today.IsBase = closing != nil && closing.IsBase
 	text := startEntry(today)
 	if closing != nil {
@@ -142,7 +148,7 @@ func (s *store) recordDays(ctx context.Context, h *Counters, now time.Time) erro
 		return nil
 	}
 	before := h.past.Load()
-	p := newPast(before.Since, before.Began, before.dayOf(now))
+	p := newHeader(before.Since, before.Began, before.dayOf(now))
 	for n := range shards {
 		if err := s.record(ctx, h, n, p); err != nil {
 			return err
@@ -160,31 +166,117 @@ func (s *store) recordDays(ctx context.Context, h *Counters, now time.Time) erro
 
 // record merges closing into a shard, and adds the shard to p. An unreadable shard is written anew
 // from the counters, without days.
-func (s *store) record(ctx context.Context, h *Counters, n int, p *past) error {
-	before, err := s.shard(ctx, s.server, n)
+func (s *store) record(ctx context.Context, h *Counters, n int, p *header) error {
+	before, err := load(ctx, s, s.server, shardName(n), parseEntry)
 	isLost := err == errUnreadable
 	if isLost {
 		all := new(changes)
 		h.each(selection{}, all.add)
-		before, err = all.lines[n], nil
-	}
-	if err != nil {
+		before.lines = all.lines[n]
+	} else if err != nil {
 		return err
 	}
 	text := startEntry(header{})
 	start := len(text)
-	text = slices.Grow(text, len(before)+len(before)/16)
-	s.closing.merge(n, before, h.has, func(l *line) {
+	text = slices.Grow(text, len(before.lines)+len(before.lines)/16)
+	s.closing.merge(n, before.lines, h.has, func(l *line) {
 		if l.day() <= p.Date-DaysKept {
 			l.days = [DaysKept]uint64{}
 		}
 		if l.N > 0 || l.days != [DaysKept]uint64{} {
-			p.add(l)
+			p.addLine(l)
 			text = l.append(text)
 		}
 	})
-	if !isLost && bytes.Equal(text[start:], before) {
+	if !isLost && bytes.Equal(text[start:], before.lines) {
 		return nil
 	}
 	return s.storage.Store(ctx, s.entry(s.server, shardName(n)), endEntry(text))
+}
+
+// errUnreadable is the error of an entry that has another format, or is damaged.
+var errUnreadable = errors.New("an entry does not contain hits")
+
+// load reads an entry of a server. It returns a zero value if there is none, and with each error,
+// which is errUnreadable after logging why. An unreadable entry of this server is going to be
+// overwritten, so it is copied. The name of the copy depends on the content, so two attempts make
+// one copy.
+func load[T any](ctx context.Context, s *store, server, name string,
+	parse func([]byte) (*T, error),
+) (*T, error) {
+	entry := s.entry(server, name)
+	b, err := s.storage.Load(ctx, entry)
+	if errors.Is(err, fs.ErrNotExist) {
+		return new(T), nil
+	}
+	if err != nil {
+		return new(T), err
+	}
+	value, err := parse(b)
+	if err == nil {
+		return value, nil
+	}
+	if server != s.server {
+		s.logger.Warn("the hits of a server cannot be read", zap.String("entry", entry), zap.Error(err))
+		return new(T), errUnreadable
+	}
+	aside := s.entry(server, fmt.Sprintf("%s.unreadable-%08x", strings.ReplaceAll(name, "/", "-"),
+		crc32.ChecksumIEEE(b)))
+	s.logger.Error("stored hits cannot be read and are put aside",
+		zap.String("entry", entry), zap.String("aside", aside), zap.Error(err))
+	return new(T), cmp.Or(s.storage.Store(ctx, aside, b), errUnreadable)
+}
+
+// eachKey passes the lines of a server's shard, with today's changes. If the shard is unreadable,
+// only the changes are known, but not their days.
+func (s *store) eachKey(ctx context.Context, server string, today *changes, n int,
+	yield func(l *line),
+) error {
+	shard, err := load(ctx, s, server, shardName(n), parseEntry)
+	if err == errUnreadable {
+		for key, m := range today.totals(n) {
+			shard.lines = appendLine(shard.lines, key, m)
+		}
+	} else if err != nil {
+		return err
+	}
+	today.merge(n, shard.lines, anyKey, yield)
+	return nil
+}
+
+// lineOf returns the line of a canonical key, with the changes in a server's entry of today.
+func (s *store) lineOf(ctx context.Context, server string, today *content, key string) (
+	*line, error,
+) {
+	found := &line{key: []byte(key)}
+	changes := newChanges(today.header, today.lines)
+	err := s.eachKey(ctx, server, changes, shardOf(found.key), func(l *line) {
+		if string(l.key) == key {
+			*found = *l
+		}
+	})
+	return found, err
+}
+
+// eachOther passes the other servers that share the storage, with today's entry of each.
+func (s *store) eachOther(
+	ctx context.Context, yield func(server string, today *content) error,
+) error {
+	entries, err := s.storage.List(ctx, s.prefix, false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, entry := range entries {
+		server := path.Base(entry)
+		if err != nil || server == s.server {
+			continue
+		}
+		var today *content
+		if today, err = load(ctx, s, server, "today", parseEntry); err == nil && !today.Since.IsZero() {
+			err = yield(server, today)
+		} else if err == errUnreadable {
+			err = nil
+		}
+	}
+	return err
 }

@@ -65,13 +65,13 @@ func (c *calendar) hit(key string, times int) {
 // daysOf returns the days of a key, or of all keys, by how long they are after the first.
 func (c *calendar) daysOf(key string) map[int]uint64 {
 	c.Helper()
-	w, servers := newWindow(dayOf(c.now)), []header{c.header()}
+	sum, servers := newHeader(noon, noon, dayOf(c.now)), []header{c.header()}
 	addKey := func(server string, today *content) (err error) {
 		l, err := c.store.lineOf(c.Context(), server, today, key)
 		if server == c.store.server {
 			l.advance(c.countOfKey(key), header{Date: dayOf(c.now)})
 		}
-		l.eachDay(w.add)
+		sum.addLine(l)
 		return err
 	}
 	addHeader := func(_ string, today *content) error {
@@ -81,7 +81,6 @@ func (c *calendar) daysOf(key string) map[int]uint64 {
 	var err error
 	if key == "" {
 		err = c.store.eachOther(c.Context(), addHeader)
-		w = summarize(servers, dayOf(c.now)).Days
 	} else {
 		err = errors.Join(addKey(c.store.server, new(content)),
 			c.store.eachOther(c.Context(), addKey))
@@ -89,8 +88,12 @@ func (c *calendar) daysOf(key string) map[int]uint64 {
 	if err != nil {
 		c.Fatal(err)
 	}
+	last := sum.list()
+	if key == "" {
+		last = summarize(servers, dayOf(c.now)).Days
+	}
 	days := map[int]uint64{}
-	for _, d := range w {
+	for _, d := range last {
 		if d.N > 0 {
 			days[int(dayOf(d.Date)-dayOf(noon))] = d.N
 		}

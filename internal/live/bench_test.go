@@ -76,3 +76,35 @@ func serveForEdits(tb testing.TB, from source.Source) *Ruleset {
 	tb.Cleanup(func() { _ = rs.shared.Destruct() })
 	return rs
 }
+
+// internalSource has a rule that all others lead to.
+type internalSource struct {
+	manySource
+	value string
+}
+
+func (s *internalSource) Read(_ context.Context, add func(resolver.Rule)) (string, error) {
+	add(resolver.Rule{Key: "base", Value: s.value})
+	add(resolver.Rule{Key: "kept", Value: resolver.PassValue})
+	for i := range s.n {
+		add(resolver.Rule{Key: fmt.Sprint("k", i), Value: fmt.Sprint("/base/", i)})
+	}
+	return "", nil
+}
+
+// BenchmarkPreview previews an edit of the rule that all others lead to, its removal, and that of
+// another one that lets requests pass.
+func BenchmarkPreview(b *testing.B) {
+	for _, value := range []string{one, resolver.PassValue} {
+		rs := serveForEdits(b, &internalSource{manySource{1_000_000}, value})
+		for _, change := range [][]string{{"base", two}, {"base", ""}, {"kept", ""}} {
+			b.Run(fmt.Sprintf("base=%s/%q", value, change), func(b *testing.B) {
+				for b.Loop() {
+					if _, err := rs.Preview(b.Context(), edit(change...)); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

@@ -21,10 +21,9 @@ type candidate struct {
 	fresh      []lint.Warning // those that what serves does not have
 	read       []int          // the sources that were read for it
 	// changes lead from the rules that serve to those of the candidate, if nothing else differs.
-	changes  []resolver.RuleChange
-	isByThem bool
-	base     *Loaded // that served when it was begun; nil for none
-	wrong    []error // why sources cannot be read, by source
+	changes []resolver.RuleChange
+	base    *Loaded // that served when it was begun; nil for none
+	wrong   []error // why sources cannot be read, by source
 }
 
 // newCandidate returns a candidate that keeps what was read of the sources before.
@@ -153,7 +152,7 @@ func (c *candidate) compareWith(serving *Loaded) {
 // readWhole reads whole sources and compares them with the rules of the candidate.
 func (l *loading) readWhole() error {
 	next := l.next
-	if next.isByThem = len(l.whole) == 0; next.isByThem {
+	if len(l.whole) == 0 {
 		return nil
 	}
 	if isLarge(next.Ruleset) {

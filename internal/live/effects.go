@@ -13,24 +13,25 @@ import (
 type Effects struct {
 	// Own is what changes for clients of the edited keys, sorted by key.
 	Own []resolver.Change
-	// Others are the first changes for clients of other keys, sorted by key; Count is how many
-	// there are.
-	Others []resolver.Change
-	Count  int
+	// Others are the first changes for clients of other keys, sorted by key. Count is how many
+	// were found; if HasMore, there are more, and others may be the first.
+	Others  []resolver.Change
+	Count   int
+	HasMore bool
 	// Warnings are the new warnings. The first links that newly lead to dead ends are among them.
 	Warnings []lint.Warning
 	// Digest is the digest of the resulting rules.
 	Digest string
 }
 
-// namedEffects is how many other keys effects name.
-const namedEffects = 100
+// namedEffects is how many other keys effects name, and countedEffects how many they count. Millions
+// may change, and whoever loads rules waits.
+const namedEffects, countedEffects = 100, 1000
 
-// add adds what changes for the clients of a key.
-func (f *Effects) add(change resolver.Change, isOwn bool) {
-	if isOwn {
-		f.Own = append(f.Own, change)
-		return
+// addOther adds what changes for clients of another key, and reports whether there is room for it.
+func (f *Effects) addOther(change resolver.Change) bool {
+	if f.HasMore = f.Count == countedEffects; f.HasMore {
+		return false
 	}
 	f.Count++
 	at, _ := slices.BinarySearchFunc(f.Others, change.Rule.Key,
@@ -39,23 +40,28 @@ func (f *Effects) add(change resolver.Change, isOwn bool) {
 		f.Others = slices.Insert(f.Others, at, change)
 		f.Others = f.Others[:min(len(f.Others), namedEffects)]
 	}
+	return true
 }
 
 // effects returns what the candidate of an edit changes.
 func (e *editing) effects(next *candidate) *Effects {
 	before := e.rs.Serving().Ruleset
 	f := &Effects{Warnings: e.rs.newWarnings(before, next), Digest: next.Rules.Digest()}
-	add := func(change resolver.Change) { f.add(change, e.changeOf(change.Rule.Key) != nil) }
-	if next.isByThem {
-		next.difference.Results(add)
-	} else { // it was not derived in one step
-		resolver.CompareResults(before, next.Ruleset, add)
+	for _, k := range e.keys {
+		if change, is := next.difference.ResultOf(k.Key); is {
+			f.Own = append(f.Own, change)
+		}
+	}
+	for change := range next.difference.Results() {
+		if e.changeOf(change.Rule.Key) == nil && !f.addOther(change) {
+			break
+		}
 	}
 	slices.SortFunc(f.Own, func(a, b resolver.Change) int {
 		return strings.Compare(a.Rule.Key, b.Rule.Key)
 	})
 	dead := e.endsOfPasses(before, next.Ruleset)
-	for _, change := range slices.Concat(f.Own, f.Others) { // millions may change, and others wait
+	for _, change := range slices.Concat(f.Own, f.Others) {
 		dead = append(dead, e.newDeadEnd(before, next.Ruleset, change.Rule)...)
 	}
 	f.addDeadEnds(dead)

@@ -161,11 +161,48 @@ func (rs *Ruleset) wantEffects(t *testing.T, e *Edit) {
 			return strings.Compare(a.Rule.Key, b.Rule.Key)
 		})
 	}
-	if first := others[:min(len(others), namedEffects)]; told.Count != len(others) ||
+	first := others[:min(len(others), namedEffects)]
+	if told.HasMore { // it is any of them, in their order
+		first = slices.DeleteFunc(slices.Clone(others), func(change resolver.Change) bool {
+			return !slices.ContainsFunc(told.Others, func(o resolver.Change) bool {
+				return o.Rule.Key == change.Rule.Key
+			})
+		})
+	}
+	if told.HasMore != (len(others) > countedEffects) ||
+		told.Count != min(len(others), countedEffects) ||
 		len(told.Others) != len(first) || len(first) > 0 && !reflect.DeepEqual(told.Others, first) ||
 		!reflect.DeepEqual(told.Own, own) {
 		t.Errorf("%v: told are %+v, %d others, %d named; they are %+v, %d", e.Changes,
 			told.Own, told.Count, len(told.Others), own, len(others))
+	}
+}
+
+func TestEffectsCountAThousandOtherLinksAndSayIfThereAreMore(t *testing.T) {
+	for others, hasMore := range map[int]bool{1000: false, 1001: true, 2000: true} {
+		for name, e := range map[string]*Edit{
+			"derived": edit("base", two), "a template is edited": edit("base", two, "t/{x}", three),
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				s := new(rewritingSource)
+				rules := []string{"base", one, "t/{x}", one}
+				for n := range others {
+					rules = append(rules, fmt.Sprint("k", n), "/base/x")
+				}
+				s.set(rules...)
+				rs, _ := serve(t, Config{Sources: []source.Source{s}})
+				synctest.Wait()
+				told, err := rs.Preview(t.Context(), e)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if told.Count != 1000 || told.HasMore != hasMore ||
+					len(told.Others) != namedEffects || len(told.Own) != len(e.Changes) {
+					t.Errorf("%s, %d links: %d are counted, more: %t; %d are named, and %d of the edit",
+						name, others, told.Count, told.HasMore, len(told.Others), len(told.Own))
+				}
+			})
+		}
 	}
 }
 

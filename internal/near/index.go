@@ -2,7 +2,6 @@ package near
 
 import (
 	"cmp"
-	"hash/maphash"
 	"math/bits"
 	"slices"
 )
@@ -20,7 +19,6 @@ import (
 //	         |       '--------.
 //	numbers | 7 | 2 | 9 | 4 | 1 | ...
 type Index struct {
-	seed    maphash.Seed
 	starts  []uint32 // by bucket, of which there is one more
 	numbers []uint32
 	added   []uint32 // newer than that, in no order
@@ -31,8 +29,7 @@ const pauseEvery = 64
 
 // NewIndex makes an index of texts. It calls pause again and again, to let others run.
 func NewIndex(texts Texts, pause func()) *Index {
-	x := &Index{seed: maphash.MakeSeed()}
-	x.starts = make([]uint32, 1<<bits.Len(uint(count(texts)))+1)
+	x := &Index{starts: make([]uint32, 1<<bits.Len(uint(count(texts)))+1)}
 	pieces := 0
 	x.eachPiece(texts, pause, func(_ uint32, bucket int) {
 		x.starts[bucket+1]++
@@ -110,9 +107,14 @@ func pieceOf(length, i, most int) (start, end int) {
 	return i * length / (most + 1), (i + 1) * length / (most + 1)
 }
 
-// bucket returns the bucket of the i-th piece of texts with a length.
+// bucket returns the bucket of the i-th piece of texts with a length. The hash (FNV-1a) is the same
+// everywhere, and so is what is found where only so many texts are compared.
 func (x *Index) bucket(k kind, length, i int, piece []byte) int {
-	hash := maphash.Bytes(x.seed, piece) ^ uint64(length<<3|i<<1|int(k))
+	hash := uint64(14695981039346656037)
+	for _, c := range piece {
+		hash = (hash ^ uint64(c)) * 1099511628211
+	}
+	hash ^= uint64(length<<3 | i<<1 | int(k))
 	high, _ := bits.Mul64(hash*0x9E3779B97F4A7C15, uint64(len(x.starts)-1))
 	return int(high)
 }

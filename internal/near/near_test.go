@@ -271,6 +271,23 @@ func TestAmongManyAlikeTextsTheOneThatWasMeantIsFound(t *testing.T) {
 	}
 }
 
+// Only so many texts are compared, and all servers and commands have to compare the same.
+func TestTwoIndexesOfTheSameTextsFindTheSame(t *testing.T) {
+	var l list
+	for i := range 20_000 {
+		l = append(l, listed{text: fmt.Sprintf("team-%04d/page-%d", i, i%7)})
+	}
+	one, other := NewIndex(l, func() {}), NewIndex(l, func() {})
+	r := randomTexts{rand.New(rand.NewPCG(1, 5))}
+	for range 300 {
+		path := r.slip(l[r.IntN(len(l))].text)
+		got, want := l.texts(other.Search(l, path, 5)), l.texts(one.Search(l, path, 5))
+		if !slices.Equal(got, want) {
+			t.Fatalf("%s: one finds %q, the other %q", path, want, got)
+		}
+	}
+}
+
 func TestToFindNothingTakesHardlyAnyMemory(t *testing.T) {
 	var l list
 	for i := range 1000 {

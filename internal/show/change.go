@@ -3,6 +3,7 @@ package show
 import (
 	"fmt"
 
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -11,6 +12,14 @@ type ChangeLine struct {
 	Requests string `json:"requests"` // a key, perhaps with [resolver.Below] and a query
 	Before   string `json:"before"`   // what clients get
 	After    string `json:"after"`
+}
+
+// OtherLinks says how many other links an edit changes; hasMore says that these are not all.
+func OtherLinks(n int, hasMore bool) string {
+	if hasMore {
+		return "more than " + printable.Count(n, "other link")
+	}
+	return printable.Count(n, "other link")
 }
 
 // LinesOf returns the lines of changes: for each key itself, and for what is below it if that
