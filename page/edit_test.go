@@ -84,6 +84,28 @@ func TestAnEditThatLeadsOthersElsewhereSaysWhichAndWaits(t *testing.T) {
 	}
 }
 
+func TestAnEditThatLeadsVeryManyOthersElsewhereSaysSoAndIsConfirmedOnce(t *testing.T) {
+	links := map[string]string{"base": "https://old.example"}
+	for i := range 1001 {
+		links[fmt.Sprint("k", i)] = "/base/x"
+	}
+	rules, err := json.Marshal(links)
+	testcaddy.Must(t, err)
+	s, _ := servePage(t, string(rules), "misses")
+	s.Get(t, "/.links/key/base?delete", testcaddy.AsAnn, testcaddy.AsHTML).
+		Wants(t, 200, "more than 1000 other links lead elsewhere", "More are not listed here.")
+	form := s.FormOf(t, "/.links/key/base?edit")
+	form.Set("to", "/nowhere")
+	preview := s.Post(t, "/.links/key/base", form.Encode(), testcaddy.AsHTML)
+	preview.Wants(t, 428, "This also changes more than 1000 other links", "no link answers /nowhere")
+	confirmed := testcaddy.FieldsOf(preview.Body)
+	if got := s.Post(t, "/.links/key/base", confirmed.Encode(), testcaddy.AsHTML); got.Status != 303 {
+		t.Error("the confirmed edit was answered with", got.Status, got.Body)
+	}
+	s.Post(t, "/.links/key/base", "action=check&to=/base2&digest="+digestOnPage(t, s), testcaddy.AsJSON).
+		Wants(t, 200, "more than 1000 other links")
+}
+
 func TestEffectsThatChangeBeforeTheyAreConfirmedAreShownAnew(t *testing.T) {
 	s, _ := servePage(t, `{"docs": "https://old.example", "a": "/docs"}`, "")
 	form := s.FormOf(t, "/.links/key/docs?edit")

@@ -47,11 +47,14 @@ func (e *formEdit) warnings(effects *live.Effects) []lint.Warning {
 func fingerprint(effects *live.Effects) string {
 	sum := sha256.New()
 	fmt.Fprintln(sum, show.OtherLinks(effects.Count, effects.HasMore))
-	if !effects.HasMore { // else another time others may be found first
+	isNamed := !effects.HasMore // else another server may find others first
+	if isNamed {
 		fmt.Fprintln(sum, show.LinesOf(effects.Others...))
 	}
 	for _, w := range effects.Warnings {
-		fmt.Fprintln(sum, w.Kind, w.Message)
+		if isNamed || w.Kind != lint.WarnDeadEnd {
+			fmt.Fprintln(sum, w.Kind, w.Message)
+		}
 	}
 	return fmt.Sprintf("%x", sum.Sum(nil)[:12])
 }

@@ -386,7 +386,7 @@ func (q *explainedQuery) findFrom(n int, name string) int {
 	return -1
 }
 
-// MarshalJSON returns the step, with only the key and the place of its rule.
+// MarshalJSON returns the step, with the key, position and note of its rule.
 func (s Step) MarshalJSON() ([]byte, error) {
 	captures := map[string]string{}
 	for _, capture := range s.Captures {

@@ -704,6 +704,21 @@ func TestAKeyThatCannotBeNamedIsNotTakenForAnother(t *testing.T) {
 	}
 }
 
+func TestOfVeryManyEffectsAnEditTellsThatThereAreMore(t *testing.T) {
+	links := map[string]string{"base": "https://base.example"}
+	for i := range 1001 {
+		links[fmt.Sprint("k", i)] = "/base"
+	}
+	content, err := json.Marshal(links)
+	testcaddy.Must(t, err)
+	s, _, _ := testcaddy.Editable(t, "links.json", string(content))
+	put := s.Put(t, "base", `"https://new.example"`, "Prefer", "effects")
+	if !strings.HasPrefix(put.Body, `{"others":1000,"more":true,`) ||
+		!strings.Contains(put.Body, `"unnamed":900`) {
+		t.Errorf("of very many others PUT tells %.100s", put.Body)
+	}
+}
+
 func TestAnEditTellsItsEffectsToWhoPrefersThem(t *testing.T) {
 	s, _, _ := testcaddy.Editable(t, "links.json", `{"base": "https://base.example", "x": "/base",
 		"top": "/"}`)
