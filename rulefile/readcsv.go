@@ -189,9 +189,7 @@ func (c *Rows) readRule(row []string) {
 	if c.isExchanged(row) {
 		return
 	}
-	c.rule = schedule.Window{
-		Since: schedule.Begin, Until: schedule.End, Rule: resolver.Rule{Exact: c.isExact},
-	}
+	c.rule = schedule.Always(resolver.Rule{Exact: c.isExact})
 	for i, field := range row[:min(len(row), len(c.columns))] {
 		if err := c.readField(i, field); err != nil {
 			c.reports.wrong(c.At(i), "%s", err)

@@ -251,7 +251,7 @@ func (j *jsonReader) readWindows(rule *resolver.Rule, value jsonToken, isArray b
 		value = j.next()
 	}
 	for j.end == nil && value.kind != ']' {
-		w := schedule.Window{Since: schedule.Begin, Until: schedule.End, Rule: *rule}
+		w := schedule.Always(*rule)
 		places = append(places, value.at)
 		if value.kind == '{' {
 			j.readObject(&w, value.at)

@@ -60,7 +60,7 @@ func (t *tableWriter) addRow(row schedule.Window) {
 // addRule adds the rows of a rule.
 func (t *tableWriter) addRule(rule resolver.Rule) {
 	if rule.Windows == "" { // without an allocation
-		t.addRow(schedule.Window{Since: schedule.Begin, Until: schedule.End, Rule: rule})
+		t.addRow(schedule.Always(rule))
 	} else {
 		for _, row := range rowsOf(rule) {
 			t.addRow(row)

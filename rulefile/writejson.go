@@ -72,9 +72,7 @@ func (e *jsonEncoder) value(rule resolver.Rule) []byte {
 	if rule.Windows != "" {
 		return []byte(rule.Windows)
 	}
-	e.more = schedule.ValueOf(schedule.Window{
-		Since: schedule.Begin, Until: schedule.End, Rule: rule,
-	})
+	e.more = schedule.ValueOf(schedule.Always(rule))
 	return e.encode(&e.more)
 }
 
