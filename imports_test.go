@@ -74,12 +74,13 @@ var mayImport = map[string][]string{
 	"internal/command": {
 		"internal/migrate/formats", "internal/migrate", "internal/admin", "internal/coverage",
 		"internal/schedule", "internal/show", "internal/live", "internal/find", "internal/near",
-		"internal/webroot", "source", "rulefile", "resolver", "resolver/lint", "weburl", "internal/printable",
+		"internal/webroot", "source", "rulefile", "resolver", "resolver/lint", "weburl",
+		"internal/printable",
 	},
 	".": {
 		"internal/command", "internal/admin", "internal/client", "internal/live", "internal/schedule",
-		"source", "rulefile", "resolver", "resolver/lint", "weburl", "internal/directives", "internal/near",
-		"internal/printable",
+		"source", "rulefile", "resolver", "resolver/lint", "weburl", "internal/directives",
+		"internal/near", "internal/printable",
 	},
 	"internal/directives": nil,
 	"page": {

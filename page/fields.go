@@ -29,7 +29,8 @@ const (
 const mostForm = 1 << 20
 
 // knownFields are the names of all fields of an edit.
-const knownFields = "key to " + fieldStatus + " " + fieldExact + " " + fieldUnlisted + " query note since until " +
+const knownFields = "key to " + fieldStatus + " " + fieldExact + " " + fieldUnlisted +
+	" query note since until " +
 	fieldDigest + " " + fieldWas + " " + fieldConfirm + " " + fieldAction + " " +
 	fieldNewKey + " " + fieldOld
 

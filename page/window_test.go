@@ -24,7 +24,8 @@ const scheduled = `{
 func TestThePageSaysWhenALinkLeadsWhere(t *testing.T) {
 	s, _ := servePage(t, scheduled, "")
 	const plan = "Until 1 March 2999, then video.example until 1 June 2999, from 1 July 2999 gone"
-	s.Get(t, "/.links/?q=", testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200, plan, "Until 1 March 2999")
+	s.Get(t, "/.links/?q=", testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200, plan,
+		"Until 1 March 2999")
 	s.Get(t, "/.links/?q=", testcaddy.AsAnn).Wants(t, 200,
 		"fair https://fair.example (Until 1 March 2999)", "plan https://plan.example ("+plan+")")
 	for _, as := range []string{testcaddy.AsHTML, "Accept: text/plain"} {
@@ -82,7 +83,8 @@ func TestAnEditLosesNoWindowUnsaid(t *testing.T) {
 	unscheduled := url.Values{"to": {"https://new.example"}, "until": {""}}
 	got := s.Post(t, "/.links/key/fair", unscheduled.Encode(), testcaddy.AsJSON,
 		"If-Match: *")
-	if got.Status != 200 || !strings.Contains(testcaddy.ReadFile(t, file), `"fair": "https://new.example"`) {
+	now := testcaddy.ReadFile(t, file)
+	if got.Status != 200 || !strings.Contains(now, `"fair": "https://new.example"`) {
 		t.Errorf("%d %s", got.Status, got.Body)
 	}
 }

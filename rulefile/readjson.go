@@ -348,7 +348,8 @@ func (j *jsonReader) readMember(o *jsonObject, name jsonToken) {
 // reportMember reports an unknown member.
 func (j *jsonReader) reportMember(rule *resolver.Rule, name jsonToken) {
 	j.wrong(name.at, "the value of %s has a member %s; the members are "+
-		`"to", "status", "exact", "unlisted", "query", "note", "since" and "until"`, quote(rule.Key), quote(name.text))
+		`"to", "status", "exact", "unlisted", "query", "note", "since" and "until"`,
+		quote(rule.Key), quote(name.text))
 }
 
 // setMember sets a rule's property from a member, or reports what the member takes.

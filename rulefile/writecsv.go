@@ -12,8 +12,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// writeCSV writes rules as a table, in order, with a header and commas. The columns for query modes,
-// notes and windows are written only if rules need them, or the table is large.
+// writeCSV writes rules as a table, in order, with a header and commas. The columns for query
+// modes, notes and windows are written only if rules need them, or the table is large.
 func writeCSV(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	var errs Errors
 	t := tableWriter{rows: csv.NewWriter(w), needed: fewColumns}

@@ -198,8 +198,8 @@ func TestAddWritesWhenARuleBeginsAndEnds(t *testing.T) {
 	}
 	s.Says(t, replacedNote+"docs /a until 2999-01-01 # why\ndocs https://c.example # why\n",
 		0, "add", "docs", "https://c.example")
-	s.Says(t, "Error: until is 2026-01-01, which is not after since, 2026-01-01; write a later until, "+
-		"or an earlier since\n", 2, "add", "a", "/b", "--since", "2026-01-01", "--until", "2026-01-01")
+	s.Says(t, "Error: until is 2026-01-01, which is not after since, 2026-01-01; write a later "+
+		"until, or an earlier since\n", 2, "add", "a", "/b", "--since", "2026-01-01", "--until", "2026-01-01")
 	status, _ := s.Command("status")
 	if !strings.Contains(status, "a window begins or ends next at 2999-03-01T17:00:00Z") {
 		t.Errorf("the status is %s", status)

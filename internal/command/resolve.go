@@ -26,7 +26,8 @@ type resolving struct {
 func resolveCommand(configurations Configurations) *cobra.Command {
 	r := resolving{input: input{configurations: configurations}}
 	cmd := &cobra.Command{
-		Use:   "resolve [--config FILE] [--rules FILE]... [--at TIME] [--explain] [--format text|json] URL...|-",
+		Use: "resolve [--config FILE] [--rules FILE]... [--at TIME] [--explain] " +
+			"[--format text|json] URL...|-",
 		Short: "Says where URLs lead, and why",
 		Long: `Says where URLs lead by the rules of a configuration or of files, without a
 running Caddy. A URL can be a path, which is on the configured origin, or else

@@ -23,8 +23,8 @@ type reversing struct {
 func reverseCommand(configurations Configurations) *cobra.Command {
 	r := reversing{input: input{configurations: configurations}}
 	cmd := &cobra.Command{
-		Use: "reverse [--config FILE] [--rules FILE]... [--host HOST]... [--below] [--at TIME] [--format " +
-			"text|json] URL...",
+		Use: "reverse [--config FILE] [--rules FILE]... [--host HOST]... [--below] [--at TIME] " +
+			"[--format text|json] URL...",
 		Short: "Lists every key that leads to a URL",
 		Long: `Lists the keys that lead to URLs, on this site or elsewhere, directly, through a
 chain, with a part of the path, or as templates: what breaks when a page moves.

@@ -172,7 +172,8 @@ func (c *converter) check(rule resolver.Rule) (wrong resolver.RuleErrors) {
 
 // checkVisible refuses a rule with characters that would control a terminal.
 func checkVisible(rule resolver.Rule) error {
-	if text := rule.Key + rule.Value + rule.Windows; !utf8.ValidString(text) || printable.Text(text) == text {
+	text := rule.Key + rule.Value + rule.Windows
+	if !utf8.ValidString(text) || printable.Text(text) == text {
 		return nil
 	}
 	return errors.New("the key or the destination holds a control character, or one that reverses " +

@@ -69,3 +69,51 @@ func TestARedirectHoldsUntilARuleOfAnySourceChangesIt(t *testing.T) {
 		})
 	}
 }
+
+func TestTheRemovalOfAnotherSpellingLeavesARuleItsWindows(t *testing.T) {
+	for name, at := range map[string]Time{"open": 5, "closed": 50} {
+		t.Run(name, func(t *testing.T) {
+			rules := compileAt(t, at, map[string][]Window{"fair": {leadingTo("/a", 0, 10)}})
+			changes, err := rules.Ruleset.BySpelling([]resolver.RuleChange{{Key: "%66air"}}, rules.RuleOf)
+			if err != nil {
+				t.Fatal(err)
+			}
+			next, err := rules.With(changes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			was, _ := rules.Written("fair")
+			if got, _ := next.Written("fair"); got != was || next.Digest() != rules.Digest() {
+				t.Errorf("now it is %+v", got)
+			}
+		})
+	}
+}
+
+func TestARuleThatStandsTwiceIsRefusedAlsoWhereNeitherIsThereNow(t *testing.T) {
+	at := func(line int) resolver.Position { return resolver.Position{Source: "f", Line: line, Column: 1} }
+	windowed := Join("a", at(1), []Window{leadingTo("/b", 0, 10)})
+	plain := resolver.Rule{Key: "a", Value: "/c", Position: at(2)}
+	again := Join("%61", at(2), []Window{leadingTo("/d", 20, 30)})
+	for name, rules := range map[string][]resolver.Rule{
+		"with a plain one": {windowed, plain}, "with another one": {windowed, again},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := Validate(rules, resolver.Options{})
+			const want = `f:2:1: key "%s": the key is already defined at f:1:1; write its rules as one that ` +
+				"has all windows, or remove one of the two"
+			if err == nil || err.Error() != fmt.Sprintf(want, rules[1].Key) {
+				t.Errorf("got %v", err)
+			}
+			none := compileAt(t, 50)
+			r := none.Reread()
+			r.Source(0)
+			for _, rule := range rules {
+				r.Add(rule)
+			}
+			if _, err := r.Changes(); err != resolver.ErrDuplicateKey {
+				t.Errorf("read again: %v", err)
+			}
+		})
+	}
+}
