@@ -55,11 +55,6 @@ func briefly(destination string) string {
 	return cut(strings.TrimSuffix(rest, "/"), mostBrief)
 }
 
-// isScheduled reports whether a form, which has a window for its link, says something of that.
-func (r *request) isScheduled() bool {
-	return r.PostForm.Has("since") || r.PostForm.Has("until")
-}
-
 // keepsWindows refuses an edit that would lose windows of a rule, nil for none, unsaid.
 func (r *request) keepsWindows(now *resolver.Rule) error {
 	switch {
@@ -67,7 +62,7 @@ func (r *request) keepsWindows(now *resolver.Rule) error {
 		return nil
 	case ruleOf(*now).Windows != "":
 		return client.Errorf(http.StatusConflict, "%s", severalWindows)
-	case !r.isScheduled():
+	case !r.PostForm.Has("since") && !r.PostForm.Has("until"):
 		return client.Errorf(http.StatusConflict, "the link has a window (%s), and the edit has neither "+
 			"since nor until; send both, empty where there is no limit", ruleOf(*now).When)
 	}

@@ -2,20 +2,15 @@ package rulefile
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// heldWindows are the rows with windows. All rows of a key are one rule, which is passed on when
-// the table has been read.
-type heldWindows struct {
-	keys  []string // in the order of their first rows
-	byKey map[string][]heldWindow
-}
-
-// heldWindow is a row with a window, and its line.
+// heldWindow is a row with a window, and its line. All such rows of a key are one rule, which is
+// passed on when the table has been read.
 type heldWindow struct {
 	schedule.Window
 	lineSpan
@@ -34,22 +29,19 @@ func (c *Rows) pass(add func(resolver.Rule)) {
 	}
 	held := heldWindow{c.rule, span}
 	held.Rule = held.Rule.Clone()
-	h := &c.windows
-	if h.byKey == nil {
-		h.byKey = map[string][]heldWindow{}
+	if c.held == nil {
+		c.held = map[string][]heldWindow{}
 	}
-	key := held.Rule.Key
-	if h.byKey[key] == nil {
-		h.keys = append(h.keys, key)
-	}
-	h.byKey[key] = append(h.byKey[key], held)
+	c.held[held.Rule.Key] = append(c.held[held.Rule.Key], held)
 }
 
 // passWindows passes on the rules with windows, or reports what is wrong with them.
 func (c *Rows) passWindows(add func(resolver.Rule)) {
-	for _, key := range c.windows.keys {
-		held := c.windows.byKey[key]
-		first := held[0].Rule.Position
+	byPlace := func(a, b []heldWindow) int {
+		return a[0].Rule.Position.ComparePlace(b[0].Rule.Position)
+	}
+	for _, held := range slices.SortedFunc(maps.Values(c.held), byPlace) {
+		first := held[0].Rule
 		c.spans = c.spans[:0]
 		for _, w := range held {
 			c.spans = append(c.spans, w.lineSpan)
@@ -61,11 +53,11 @@ func (c *Rows) passWindows(add func(resolver.Rule)) {
 		}
 		faults := schedule.Check(windows)
 		for _, fault := range faults {
-			c.reports.wrong(held[fault.Window].Rule.Position, "the key %s has several rows: %s", quote(key),
-				fault.Message)
+			c.reports.wrong(held[fault.Window].Rule.Position, "the key %s has several rows: %s",
+				quote(first.Key), fault.Message)
 		}
 		if faults == nil {
-			add(schedule.Join(key, first, windows))
+			add(schedule.Join(first.Key, first.Position, windows))
 		}
 	}
 }

@@ -70,10 +70,10 @@ type Rows struct {
 	columns []*property
 	// hasHeader: the first row names the columns.
 	hasHeader bool
-	hasSlash  bool            // the key of the last row has a slash in front
-	isExact   bool            // of rules that do not say it
-	rule      schedule.Window // the last one, here to avoid an allocation per row
-	windows   heldWindows
+	hasSlash  bool                    // the key of the last row has a slash in front
+	isExact   bool                    // of rules that do not say it
+	rule      schedule.Window         // the last one, here to avoid an allocation per row
+	held      map[string][]heldWindow // by key
 	// spans are the lines of the rule that is being passed on.
 	spans []lineSpan
 	// Renaming is for tables of other programs.

@@ -85,12 +85,6 @@ func (c *candidate) catchUp(serving *Loaded) {
 	c.countBroken()
 }
 
-// NextEdge returns when a window begins or ends next; ok is false if none does.
-func (l *Loaded) NextEdge() (at time.Time, ok bool) {
-	next := l.Rules.NextEdge()
-	return time.Unix(int64(next), 0).UTC(), next != schedule.End
-}
-
 // turned returns the notices of an edge: what has changed, and what fails since then.
 func (rs *Ruleset) turned(old *Loaded, next *candidate, inRules error) []notice {
 	n := rs.swapped(old.Digest, next.Loaded, next.difference, next.fresh)

@@ -47,7 +47,7 @@ func BenchmarkTurn(b *testing.B) {
 				rules := benchRules(b, n, min(n, 10_000), value)
 				b.ReportAllocs()
 				for b.Loop() {
-					if next, err := rules.Turn(rules.NextEdge()); err != nil || next.Ruleset.Len() != n-1 {
+					if next, err := rules.Turn(rules.until); err != nil || next.Ruleset.Len() != n-1 {
 						b.Fatal(err)
 					}
 				}

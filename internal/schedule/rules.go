@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -39,8 +40,10 @@ func (r *Rules) HasWindows() bool { return r.table != nil }
 // IsFor reports whether the ruleset is that of a time, too.
 func (r *Rules) IsFor(now Time) bool { return r.from <= now && now < r.until }
 
-// NextEdge returns when a window begins or ends next, or End.
-func (r *Rules) NextEdge() Time { return r.until }
+// NextEdge returns when a window begins or ends next; ok is false if none does.
+func (r *Rules) NextEdge() (at time.Time, ok bool) {
+	return time.Unix(int64(r.until), 0).UTC(), r.until != End
+}
 
 // place returns the place of a key.
 func (r *Rules) place(source int, key string) place {
@@ -208,20 +211,16 @@ func (r *Rules) Active(key string) (number int, rule resolver.Rule, ok bool) {
 // written and sorted by their canonical keys. Those that an earlier source shadows are left out.
 func (r *Rules) Scheduled(key string) iter.Seq2[string, resolver.Rule] {
 	return func(yield func(string, resolver.Rule) bool) {
-		r.scheduledBelow(r.place(0, key).key, func(w written) bool { return yield(w.key, w.rule) })
+		last := ""
+		r.table.below(r.place(0, key).key, func(w written) bool {
+			number, _, ok := r.Active(w.key)
+			if w.key == last || ok && r.Ruleset.SourceOf(number) < w.source {
+				return true
+			}
+			last = w.key
+			return yield(w.key, w.rule)
+		})
 	}
-}
-
-func (r *Rules) scheduledBelow(above string, do func(written) bool) {
-	last := ""
-	r.table.below(above, func(w written) bool {
-		number, _, ok := r.Active(w.key)
-		if w.key == last || ok && r.Ruleset.SourceOf(number) < w.source {
-			return true
-		}
-		last = w.key
-		return do(w)
-	})
 }
 
 // RulesBelow returns the rules for a key and for what lies below it, or all if key is empty, as
@@ -264,21 +263,18 @@ func (r *Rules) Digest() string {
 	}
 	whole := sha256.New()
 	var active []resolver.Rule
-	r.scheduledBelow("", func(w written) bool {
-		if _, rule, ok := r.Active(w.key); ok {
+	for key := range r.Scheduled("") {
+		if _, rule, ok := r.Active(key); ok {
 			active = append(active, rule)
 		}
-		for source := w.source; source < r.Sources(); source++ { // that may serve outside of the windows
-			rule, is := r.RuleOf(source, w.key)
-			if is && rule.Windows == "" {
-				rule.Windows = textOf(Split(rule))
-			}
-			if is {
+		for source := range r.Sources() { // any of which may serve at some time
+			if rule, is := r.RuleOf(source, key); is && rule.Windows != "" {
 				fmt.Fprintf(whole, "%q %s\n", rule.Key, rule.Windows)
+			} else if is {
+				fmt.Fprintf(whole, "%q %s\n", rule.Key, textOf(Split(rule)))
 			}
 		}
-		return true
-	})
+	}
 	fmt.Fprintln(whole, r.Ruleset.DigestWithout(active))
 	return hex.EncodeToString(whole.Sum(nil))
 }
