@@ -10,6 +10,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/reverse"
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -20,7 +21,7 @@ func TestAResponseThatBecomesAnErrorTellsNoShortURL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	serving := &live.Loaded{Ruleset: rules, Reverse: reverse.New(rules)}
+	serving := &live.Loaded{Rules: schedule.Rules{Ruleset: rules}, Reverse: reverse.New(rules)}
 	page, _ := resolver.NewRequest("https", "go.example", "/page")
 	page.OverHTTP = true
 	for _, fails := range []bool{false, true} {

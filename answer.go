@@ -1,10 +1,14 @@
 package shortlink
 
 import (
+	"cmp"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -34,7 +38,7 @@ func (h *Handler) resolve(serving *live.Loaded, request *resolver.Request) (*ans
 	}
 	destination, result := serving.Ruleset.AppendDestination((*buffer)[:0], request)
 	h.rules.Count(&result, serving)
-	a := newAnswer(destination, result, h.cacheControl(result.Status))
+	a := newAnswer(destination, result, h.cacheControl(serving, &result))
 	if cap(destination) <= maxBuffer {
 		*buffer = destination
 		h.buffers.Put(buffer)
@@ -45,12 +49,26 @@ func (h *Handler) resolve(serving *live.Loaded, request *resolver.Request) (*ans
 	return a, result.Err
 }
 
-// cacheControl returns the Cache-Control value for redirects of a status.
-func (h *Handler) cacheControl(status int) string {
-	if status == http.StatusMovedPermanently || status == http.StatusPermanentRedirect {
-		return h.cachePermanent
+// cacheControl returns the Cache-Control value for a redirect.
+func (h *Handler) cacheControl(serving *live.Loaded, result *resolver.Result) string {
+	value, lifetime, isPermanent := h.cacheTemporary, h.Cache, false
+	switch result.Status {
+	case http.StatusMovedPermanently, http.StatusPermanentRedirect:
+		value, lifetime, isPermanent = h.cachePermanent, cmp.Or(h.CachePermanent, h.Cache), true
 	}
-	return h.cacheTemporary
+	if !serving.HasWindows() || value == "" && !isPermanent || result.Outcome != resolver.Redirect {
+		return value
+	}
+	end := serving.EndOf(result)
+	if end == schedule.End {
+		return value
+	}
+	// A permanent redirect is kept for ever where nothing says how long.
+	left := max(0, time.Until(time.Unix(int64(end), 0)))
+	if value == "" || left < time.Duration(lifetime) {
+		return "max-age=" + strconv.FormatInt(int64(left/time.Second), 10)
+	}
+	return value
 }
 
 // maxBuffer is the largest buffer that is reused.

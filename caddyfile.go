@@ -17,9 +17,9 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-shortlink/shortlink/internal/near"
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
-	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
@@ -40,7 +40,8 @@ func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, e
 //
 //	shortlink [<matcher>] {
 //		<key> <destination|gone|pass> [<status>] [exact] [unlisted] [merge|preserve|ignore]
-//		rule <key> <destination|gone|pass> [<status>] [exact] [unlisted] [merge|preserve|ignore]
+//			[since <time>] [until <time> [then <destination|gone|pass> ...]]
+//		rule <key> ... as above
 //
 //		from <source> ...
 //		expect <request_path> <destination|pass|gone|error>
@@ -160,8 +161,7 @@ func (p *directive) addLine(l line) {
 		p.report(l.at, "%s; write: %s", why, instead)
 		return
 	}
-	if len(l.words) < 2 ||
-		!strings.ContainsAny(l.words[1], "/.:") && !resolver.IsValue(l.words[1]) {
+	if len(l.words) < 2 || !isDestinationWord(l.words[1]) {
 		p.reportNoRule(name, l)
 		return
 	}
@@ -308,43 +308,6 @@ func (p *directive) reportNoRule(name string, l line) {
 		nearest, aRule, strings.Join(names, ", "))
 }
 
-// addRule adds a rule.
-func (p *directive) addRule(l line) {
-	rule := resolver.Rule{Key: l.words[0], Value: l.words[1], Position: l.at}
-	for i, word := range l.words[2:] {
-		if slices.Contains(l.words[2:2+i], word) {
-			p.reportRule(rule, "%s is given twice", word)
-			return
-		}
-		code, isStatus := rulefile.ParseStatus(word)
-		mode, isMode := rulefile.ParseQueryMode(word)
-		switch {
-		case word == "exact":
-			rule.Exact = true
-		case word == "unlisted":
-			rule.Unlisted = true
-		case isStatus && rule.Status == 0:
-			rule.Status = code
-		case isMode && rule.Query == resolver.QueryDefault:
-			rule.Query = mode
-		case insteadOfStatus(rule.Key, word) != "":
-			p.reportRule(rule, "%s is not the status of a redirect; %s", word,
-				insteadOfStatus(rule.Key, word))
-			return
-		case word == resolver.GoneValue || word == resolver.PassValue:
-			p.reportRule(rule, "%s stands instead of a destination; write %s", word,
-				ruleLine(resolver.Rule{Key: rule.Key, Value: word}))
-			return
-		default:
-			p.reportRule(rule, "%q cannot stand here: what can follow a destination is one "+
-				"redirect code (%s), exact, unlisted, and one query mode (%s)", word,
-				rulefile.StatusWords, rulefile.QueryModes)
-			return
-		}
-	}
-	p.handler.Rules = append(p.handler.Rules, rule)
-}
-
 // isMisspeltOrigin reports whether a line looks like a misspelt origin. That is the one option
 // whose value looks like a destination; read as a rule, the line would leave the origin to the
 // client.
@@ -357,18 +320,6 @@ func isMisspeltOrigin(words []string) bool {
 	isOther := func(letter rune) bool { return !strings.ContainsRune("origin", letter) }
 	return !strings.ContainsFunc(strings.ToLower(words[0]), isOther) &&
 		near.Word(words[0], []string{"origin"}) != ""
-}
-
-// ruleLine returns a rule as a line of a Caddyfile. Its note becomes a comment.
-func ruleLine(rule resolver.Rule) string {
-	line := strings.Join(append([]string{rule.Key, rule.Value}, rulefile.Words(rule)...), " ")
-	if needsRule(rule) {
-		line = "rule " + line
-	}
-	if rule.Note != "" {
-		line += " # " + rule.Note
-	}
-	return line
 }
 
 // needsRule reports whether a rule's line needs "rule" in front, or a Caddyfile reads it as
@@ -397,7 +348,7 @@ func (p *directive) setOption(opt option, l line) {
 func (p *directive) compile() {
 	options, err := p.handler.resolverOptions()
 	if err == nil {
-		_, err = resolver.Compile(p.handler.Rules, options)
+		err = schedule.Validate(p.handler.Rules, options)
 	}
 	if wrong, ok := errors.AsType[resolver.RuleErrors](err); ok {
 		for _, e := range wrong {

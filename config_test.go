@@ -65,3 +65,20 @@ func TestARuleIsListedAsALineOfACaddyfile(t *testing.T) {
 		}
 	}
 }
+
+func TestARuleWithWindowsIsListedAsALineOfACaddyfile(t *testing.T) {
+	for _, line := range []string{
+		"rule status /soon 301 since 2027-01-01 until 2027-03-01T10:00:00Z then gone exact until " +
+			"2027-04-01 then /x since 2027-05-01",
+		"fair /a until 2027-03-01",
+	} {
+		h := new(Handler)
+		err := h.UnmarshalCaddyfile(caddyfile.NewTestDispenser("shortlink {\n" + line + "\n}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := ruleLine(h.Rules[0]); got != line {
+			t.Errorf("got  %s\nwant %s", got, line)
+		}
+	}
+}

@@ -28,12 +28,13 @@ var mayImport = map[string][]string{
 		"resolver", "resolver/pattern", "weburl", "uritemplate", "internal/near", "internal/printable",
 	},
 	"internal/redirects": {"resolver", "resolver/pattern", "weburl"},
+	"internal/schedule":  {"resolver", "internal/printable"},
 
 	"internal/redirects/pathexpr": {"internal/redirects", "internal/printable"},
 
 	"rulefile": {
-		"internal/redirects", "internal/redirects/pathexpr", "resolver", "resolver/lint",
-		"resolver/pattern", "weburl", "internal/printable",
+		"internal/redirects", "internal/redirects/pathexpr", "internal/schedule", "resolver",
+		"resolver/lint", "resolver/pattern", "weburl", "internal/printable",
 	},
 	"source": {
 		"rulefile", "resolver", "resolver/lint", "weburl", "internal/pace", "internal/printable",
@@ -46,7 +47,8 @@ var mayImport = map[string][]string{
 	"internal/reverse":  {"resolver", "resolver/pattern", "weburl"},
 	"internal/coverage": {"resolver", "weburl", "internal/find", "internal/near", "internal/webroot"},
 	"internal/live": {
-		"source", "internal/find", "internal/hits", "internal/history", "internal/reverse", "rulefile",
+		"source", "internal/find", "internal/hits", "internal/history", "internal/reverse",
+		"internal/schedule", "rulefile",
 		"resolver", "resolver/lint", "weburl",
 		"internal/pace", "internal/printable",
 	},
@@ -60,8 +62,8 @@ var mayImport = map[string][]string{
 		"rulefile", "resolver", "internal/printable",
 	},
 	"internal/migrate": {
-		"rulefile", "internal/redirects", "internal/redirects/pathexpr", "resolver", "resolver/lint",
-		"weburl", "internal/printable",
+		"rulefile", "internal/redirects", "internal/redirects/pathexpr", "internal/schedule", "resolver",
+		"resolver/lint", "weburl", "internal/printable",
 	},
 	"internal/migrate/apache": readers,
 	"internal/migrate/nginx":  readers,
@@ -74,22 +76,20 @@ var mayImport = map[string][]string{
 	"internal/migrate/migratetest": {"internal/migrate", "rulefile", "resolver"},
 	"internal/command": {
 		"internal/migrate/formats", "internal/migrate", "internal/admin", "internal/coverage",
-		"internal/history", "internal/show", "internal/live", "internal/find", "internal/near",
-		"internal/webroot", "source",
-		"rulefile", "resolver", "resolver/lint", "weburl", "internal/printable",
+		"internal/history", "internal/schedule", "internal/show", "internal/live", "internal/find",
+		"internal/near", "internal/webroot", "source", "rulefile", "resolver", "resolver/lint", "weburl",
+		"internal/printable",
 	},
 	".": {
 		"internal/command", "internal/admin", "internal/client", "internal/live", "internal/history",
-		"source", "rulefile", "resolver", "resolver/lint", "weburl", "internal/directives",
-		"internal/near",
-		"internal/printable",
+		"internal/schedule", "source", "rulefile", "resolver", "resolver/lint", "weburl",
+		"internal/directives", "internal/near", "internal/printable",
 	},
 	"internal/directives": nil,
 	"page": {
 		"internal/show", "internal/client", "internal/live", "internal/find", "internal/history",
-		"internal/hits",
-		"rulefile", "resolver", "resolver/lint", "weburl", "internal/printable", "internal/directives",
-		"source", "uritemplate", "internal/near",
+		"internal/hits", "internal/schedule", "rulefile", "resolver", "resolver/lint", "weburl",
+		"internal/printable", "internal/directives", "source", "uritemplate", "internal/near",
 	},
 	"cmd/caddy": {".", "page", "redis"},
 

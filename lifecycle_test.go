@@ -26,7 +26,7 @@ func TestAConfigurationThatCannotServeIsRefused(t *testing.T) {
 			"shortlink: key \"/a\": the key begins with \"/\"; write a\nshortlink: key \"c?\": "},
 		"keys that are the same": {`{"rules": {"é": "/a", "%c3%a9": "/b"}}`,
 			`shortlink: key "%c3%a9": the key is the same as "é"`},
-		"a value of no kind": {`{"rules": {"a": ["/b"]}}`, `rules: the value of "a" is an array`},
+		"a value of no kind": {`{"rules": {"a": ["/b"]}}`, `rules: the array of "a" has objects`},
 		"all that is wrong": {`{"rules": {"/a": "/b", "c": {"to": "/d", "status": 305}}}`,
 			"rules: \"status\" in the value of \"c\" takes 301, 302, 303, 307 or 308, not 305\nkey \"/a\": "},
 		"options and rules": {`{"query": "x", "fold": "y", "origin": "z", "cache": -1, "name": "a b", "rules": {"/a": "/b"}}`, "query takes merge, preserve or ignore, not \"x\"\nfold takes \"case\", not \"y\"\ncache takes a duration of at least one second, such as \"1h\", not -1ns; a number counts nanoseconds\nname takes letters, digits, \"-\", \"_\" and \".\", not \"a b\"\norigin: \"z\" does not begin with http:// or https://; write scheme and host alone, like https://go.example\nshortlink: key \"/a\": "},

@@ -26,6 +26,7 @@ import (
 	_ "github.com/caddy-shortlink/shortlink/internal/admin" // registers the admin endpoint
 	"github.com/caddy-shortlink/shortlink/internal/history"
 	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
 )
@@ -221,8 +222,7 @@ func (h *Handler) config(ctx caddy.Context) (config live.Config, err error) {
 	config.Sources, inSources = h.loadSources(ctx)
 	if err := errors.Join(inOptions, inSources); err != nil {
 		// Inline rules are checked, too, so that all errors are reported at once.
-		_, inRules := resolver.Compile(h.Rules, resolver.Options{})
-		return config, errors.Join(err, inRules)
+		return config, errors.Join(err, schedule.Validate(h.Rules, resolver.Options{}))
 	}
 	return config, nil
 }

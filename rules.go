@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -41,15 +42,15 @@ func (rules *Rules) UnmarshalJSON(b []byte) error {
 	for _, e := range unread {
 		errs = append(errs, &rulefile.Error{Message: "rules: " + e.Message})
 	}
-	_, err = resolver.Compile(*rules, resolver.Options{})
-	return errors.Join(append(errs, err)...)
+	return errors.Join(append(errs, schedule.Validate(*rules, resolver.Options{}))...)
 }
 
 // checkPlaceholders reports rules with Caddy placeholders, because nothing replaces them.
 func (rules Rules) checkPlaceholders() error {
 	var errs []error
 	for _, rule := range rules {
-		placeholder := cmp.Or(findPlaceholder(rule.Key), findPlaceholder(rule.Value))
+		placeholder := cmp.Or(findPlaceholder(rule.Key), findPlaceholder(rule.Value),
+			findPlaceholder(rule.Windows))
 		if placeholder != "" {
 			errs = append(errs, source.Problem{Key: rule.Key, Message: placeholderMessage(placeholder)})
 		}

@@ -97,7 +97,7 @@ func (r *request) changeOf(e *history.Entry) change {
 // hasChangedSince reports whether a key's rule is another one than a change has left.
 func (r *request) hasChangedSince(k history.KeyChange) bool {
 	text := ""
-	if serves, ok := servingRule(r.links.Serving().Ruleset, k.Key); ok {
+	if serves, ok := r.links.Serving().Written(k.Key); ok {
 		text = live.RuleText(&serves)
 	}
 	return text != history.Value(k.After)

@@ -85,6 +85,7 @@ func (r *rule) fields() []conflictRow {
 		{Name: "Leads to", Mine: r.To}, {Name: "Status", Mine: status},
 		{Name: "Exact", Mine: yesNo[r.Exact]}, {Name: "Unlisted", Mine: yesNo[r.Unlisted]},
 		{Name: "Query", Mine: cmp.Or(r.Query, "default")}, {Name: "Note", Mine: r.Note},
+		{Name: "When", Mine: cmp.Or(r.When, "always")},
 	}
 }
 

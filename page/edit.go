@@ -11,6 +11,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
 	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -62,8 +63,11 @@ func (r *request) newForm() view {
 	key := keyIn(query)
 	written, _ := ruleOfForm(query, key) // what is missing is still to be written
 	removed, was := (*lastChange)(nil), (*resolver.Rule)(nil)
-	if _, isTaken := servingRule(r.links.Serving().Ruleset, key); len(query) == 1 && !isTaken {
+	if _, isTaken := r.links.Serving().Written(key); len(query) == 1 && !isTaken {
 		removed, was = r.removal(key)
+		if was != nil && ruleOf(*was).Windows != "" {
+			was = nil // the form has fields for one window
+		}
 	}
 	v := r.form(*cmp.Or(was, &written))
 	v.Removed = removed
@@ -81,7 +85,7 @@ func (r *request) form(written resolver.Rule) editForm {
 	}
 	v.Title = "Change " + v.Rule.Key
 	v.WhyNot = r.whyNot(r.links.WhyNotEditable(v.Rule.Key))
-	found, _ := servingRule(r.links.Serving().Ruleset, v.Rule.Key)
+	found, _ := r.links.Serving().Written(v.Rule.Key)
 	if at := found.Position.Source; v.WhyNot == "" && at != r.links.EditedSource() {
 		v.Overrides = at
 	}
@@ -90,12 +94,14 @@ func (r *request) form(written resolver.Rule) editForm {
 
 // editForm returns the form to change a link.
 func (r *request) editForm(key string) view {
-	found, ok := servingRule(r.links.Serving().Ruleset, key)
+	found, ok := r.links.Serving().Written(key)
 	if !ok {
 		return r.noSuchKey(key)
 	}
 	v := r.form(found)
-	v.Was = live.RuleText(&found)
+	if v.Was = live.RuleText(&found); v.Rule.Windows != "" {
+		v.Error, v.Place = severalWindows, r.placeOf(found)
+	}
 	return v
 }
 
@@ -113,8 +119,8 @@ func (v editForm) text(w io.Writer) {
 		fmt.Fprintf(w, "Nothing can be saved here: %s\n", v.WhyNot)
 	}
 	fmt.Fprintln(w,
-		"POST the fields to, status, exact, unlisted, query, note and digest to key/KEY; for a "+
-			"new link, POST these and key to new")
+		"POST the fields to, status, exact, unlisted, query, note, since, until and digest to key/KEY; "+
+			"for a new link, POST these and key to new")
 	v.facts.text(w)
 }
 
@@ -138,6 +144,20 @@ func ruleOfForm(form url.Values, key string) (resolver.Rule, error) {
 		}
 		out.Query = mode
 	}
+	w := schedule.Always(out)
+	for name, limit := range map[string]*schedule.Time{"since": &w.Since, "until": &w.Until} {
+		if text := strings.TrimSpace(form.Get(name)); text != "" {
+			at, err := schedule.ParseTime(text)
+			if err != nil {
+				errs = append(errs, fmt.Errorf("%s takes a time; %w", name, err))
+			} else {
+				*limit = at
+			}
+		}
+	}
+	for _, fault := range schedule.Check([]schedule.Window{w}) {
+		errs = append(errs, errors.New(fault.Message))
+	}
 	if out.Value == "" {
 		errs = append(errs, errors.New("the destination is missing: write a URL that begins with "+
 			"https://, or a path of this site"))
@@ -145,7 +165,7 @@ func ruleOfForm(form url.Values, key string) (resolver.Rule, error) {
 	if err := errors.Join(errs...); err != nil {
 		return out, client.Errorf(http.StatusUnprocessableEntity, "%w", err)
 	}
-	return out, nil
+	return schedule.Join(key, out.Position, []schedule.Window{w}), nil
 }
 
 // keyIn returns the key in a form.
@@ -177,6 +197,9 @@ func (r *request) edit(key string) view {
 	e.advice = r.advice(e)
 	edit := &live.Edit{
 		Changes: []live.Change{{Key: key, Rule: e.rule, If: func(now *resolver.Rule) error {
+			if e.rule != nil {
+				return cmp.Or(conditions.OfRule(key)(now), e.check(now), r.keepsWindows(now))
+			}
 			return cmp.Or(conditions.OfRule(key)(now), e.check(now))
 		}}},
 		Remote: r.RemoteAddr, User: r.user, IfRules: conditions.OfRules(),
@@ -231,7 +254,7 @@ func sameContent(a, b *resolver.Rule) bool {
 // another condition.
 func (r *request) setFrom(e *formEdit) error {
 	serving := r.links.Serving()
-	now, isThere := servingRule(serving.Ruleset, e.key)
+	now, isThere := serving.Written(e.key)
 	digest := r.PostForm.Get(fieldDigest)
 	switch was, isGiven := r.PostForm[fieldWas]; {
 	case isGiven && was[0] != "":

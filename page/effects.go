@@ -145,7 +145,7 @@ func (v shownEffects) text(w io.Writer) {
 
 // deleteForm returns the page that asks whether to remove a link, and shows the effects.
 func (r *request) deleteForm(key string) view {
-	found, ok := servingRule(r.links.Serving().Ruleset, key)
+	found, ok := r.links.Serving().Written(key)
 	if !ok {
 		return r.noSuchKey(key)
 	}

@@ -48,7 +48,7 @@ func (r *request) export(w http.ResponseWriter, extension string) error {
 	deadlines := http.NewResponseController(w)
 	_ = deadlines.SetWriteDeadline(time.Now().Add(exportTime)) // not every writer has one
 	defer deadlines.SetWriteDeadline(time.Time{})              //nolint:errcheck // as above
-	return rulefile.Write(w, format, whileAsked(r.Context(), serving.Ruleset.RulesBelow("")))
+	return rulefile.Write(w, format, whileAsked(r.Context(), serving.RulesBelow("")))
 }
 
 // exportTime is how long an export may take: a client that does not read blocks others.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/near"
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
@@ -47,7 +48,7 @@ func (r *request) factsOf(written rule, isNew bool) (f facts) {
 		f.ShortURL = r.shortURL(written.Key)
 	}
 	serving := r.links.Serving()
-	if found, isTaken := servingRule(serving.Ruleset, written.Key); isTaken && isNew {
+	if found, isTaken := serving.Written(written.Key); isTaken && isNew {
 		f.Taken = ruleOf(found)
 	}
 	target := written.To
@@ -90,7 +91,7 @@ func (r *request) check(written resolver.Rule, e *formEdit, edit *live.Edit, err
 			}
 		}
 	}
-	if err != nil && written.Value != "" { // else it is still to be written
+	if err != nil && v.Rule.To != "" { // else it is still to be written
 		v.Warnings = append(v.Warnings, remark{Kind: "refused", Message: err.Error(), IsBad: true})
 	}
 	return v
@@ -102,8 +103,9 @@ func (r *request) advice(e *formEdit) (all []lint.Warning) {
 	if e.rule == nil {
 		return nil
 	}
-	ruleset := r.links.Serving().Ruleset
-	alone, err := resolver.Compile([]resolver.Rule{*e.rule}, ruleset.Options())
+	serving, rule := r.links.Serving(), schedule.Split(*e.rule)[0].Rule
+	rule.Key = e.rule.Key
+	alone, err := resolver.Compile([]resolver.Rule{rule}, serving.Ruleset.Options())
 	if err != nil {
 		return nil // it will be refused
 	}
@@ -118,11 +120,11 @@ func (r *request) advice(e *formEdit) (all []lint.Warning) {
 	if resolver.IsTemplate(e.key) {
 		return all
 	}
-	if e.rule.Value != resolver.PassValue && leadsToItself(alone, r.shortURL(e.key)) {
+	if rule.Value != resolver.PassValue && leadsToItself(alone, r.shortURL(e.key)) {
 		warn("leads to itself", "the destination is the link's own short URL, so whoever follows it "+
 			"comes to no page; write where it is meant to lead")
 	}
-	if _, isThere := servingRule(ruleset, e.key); isThere {
+	if _, isThere := serving.Written(e.key); isThere {
 		return all
 	}
 	others := r.links.Suggest("/"+e.key, mostSuggested)

@@ -30,8 +30,8 @@ const mostForm = 1 << 20
 
 // knownFields are the names of all fields of an edit.
 const knownFields = "key to " + fieldStatus + " " + fieldExact + " " + fieldUnlisted +
-	" query note " + fieldDigest + " " + fieldWas + " " + fieldConfirm + " " + fieldAction + " " +
-	fieldNewKey + " " + fieldOld + " " + fieldChange
+	" query note since until " + fieldDigest + " " + fieldWas + " " + fieldConfirm + " " +
+	fieldAction + " " + fieldNewKey + " " + fieldOld + " " + fieldChange
 
 // readFields reads the fields of an edit into r.PostForm, from a form or a JSON object.
 func (r *request) readFields() (err error) {
@@ -133,7 +133,7 @@ func (r *request) randomKey() string {
 		for i, b := range key {
 			key[i] = letters[int(b)%len(letters)]
 		}
-		if _, isTaken := servingRule(r.links.Serving().Ruleset, string(key)); !isTaken {
+		if _, isTaken := r.links.Serving().Written(string(key)); !isTaken {
 			return string(key)
 		}
 	}

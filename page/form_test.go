@@ -197,7 +197,7 @@ func TestEditsAreTakenAsJSON(t *testing.T) {
 func TestFieldsThatAreNoneOfAnEditAreRefused(t *testing.T) {
 	s, file := servePage(t, someRules, "")
 	before := testcaddy.ReadFile(t, file)
-	const list = "key, to, status, exact, unlisted, query, note, digest, was, confirm, action"
+	const list = "key, to, status, exact, unlisted, query, note, since, until, digest, was, confirm, action"
 	s.Post(t, "/.links/new", "key=x&to=https://x.test&permanent=1").
 		Wants(t, 400, `no field "permanent"`, list)
 	s.Post(t, "/.links/new", "key=x&to=https://x.test&to=https://y.test").

@@ -65,9 +65,9 @@ func (r *request) home() view {
 	if key := r.URL.Query().Get("removed"); r.hasHappened("removed", key) {
 		v.Removed = key
 	}
-	ruleset := r.links.Serving().Ruleset
+	serving := r.links.Serving()
 	for _, c := range r.links.Changed(mostOnHome) {
-		if found, ok := servingRule(ruleset, c.Key); ok {
+		if found, ok := serving.Written(c.Key); ok {
 			l := r.linkOf(found)
 			l.lastChange = *r.lastChangeOf(c.Change, c.Kind)
 			v.Changed = append(v.Changed, l)
@@ -81,7 +81,7 @@ func (r *request) home() view {
 		return v
 	}
 	for _, u := range counted.MostUsed {
-		if found, ok := servingRule(ruleset, u.Key); ok {
+		if found, ok := serving.Written(u.Key); ok {
 			l := r.linkOf(found)
 			l.Redirects, l.Uses = u.N, &u.N
 			v.Used = append(v.Used, l)

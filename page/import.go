@@ -80,8 +80,8 @@ func (v importView) Unnamed() int { return v.Changes.Unnamed + max(0, len(v.line
 func (v importView) lines() (lines []show.ChangeLine) {
 	for _, c := range v.Changes.Changes {
 		for _, line := range c.Lines() {
-			if c.Kind == show.ChangeNote {
-				line.Requests += " (note)"
+			if !c.IsForClients() {
+				line.Requests += " (" + c.Kind + ")"
 			}
 			lines = append(lines, line)
 		}
@@ -99,7 +99,7 @@ func (r *request) importLinks() view {
 	v := r.importForm(table)
 	var warnings []lint.Warning
 	edit := &live.Edit{Remote: r.RemoteAddr, User: r.user}
-	edit.Make = func(serving *resolver.Ruleset) (changes []live.Change, err error) {
+	edit.Make = func(serving *live.Loaded) (changes []live.Change, err error) {
 		changes, warnings, err = changesOfTable(table, serving)
 		return changes, err
 	}
@@ -139,7 +139,7 @@ func (v imported) text(w io.Writer) {
 }
 
 // changesOfTable returns the changes that set the rules of a table, or of a JSON object.
-func changesOfTable(table string, serving *resolver.Ruleset) (
+func changesOfTable(table string, serving *live.Loaded) (
 	changes []live.Change, warnings []lint.Warning, err error,
 ) {
 	format := rulefile.CSV

@@ -64,7 +64,7 @@ func (h *keyHits) text(w io.Writer) {
 // keyPage returns the page of a key.
 func (r *request) keyPage(key string) view {
 	serving := r.links.Serving()
-	found, ok := servingRule(serving.Ruleset, key)
+	found, ok := serving.Written(key)
 	if !ok {
 		return r.noSuchKey(key)
 	}
@@ -225,7 +225,7 @@ func (v keyPage) text(w io.Writer) {
 
 // picture answers with the QR code of a key's short URL as a file.
 func (r *request) picture(w http.ResponseWriter, key, format string) error {
-	found, ok := servingRule(r.links.Serving().Ruleset, key)
+	found, ok := r.links.Serving().Written(key)
 	if !ok || resolver.IsTemplate(found.Key) {
 		return r.page.write(w, r.Request, r.noSuchKey(key))
 	}

@@ -48,8 +48,12 @@ func (r *request) linksOf(rules ...resolver.Rule) (links []link) {
 
 // linkOf returns a rule as a link of a list.
 func (r *request) linkOf(found resolver.Rule) link {
-	recent, ruleset := r.recentHits(), r.links.Serving().Ruleset
-	l := link{rule: *ruleOf(found), URL: found.Value}
+	serving, recent := r.links.Serving(), r.recentHits()
+	if written, ok := serving.Written(found.Key); ok {
+		found = written
+	}
+	ruleset, l := serving.Ruleset, link{rule: *ruleOf(found)}
+	l.URL = l.To
 	n, ok := ruleset.NumberOf(found.Key)
 	if strings.HasPrefix(l.To, "/") {
 		l.URL = r.origin() + l.To

@@ -97,7 +97,7 @@ func (p *Page) answerMiss(w http.ResponseWriter, r *http.Request) error {
 		return p.write(w, r, v)
 	}
 	if plain, is := strings.CutSuffix(key, "+"); is && plain != "" {
-		if _, found := servingRule(links.Serving().Ruleset, plain); found {
+		if _, found := links.Serving().Written(plain); found {
 			return redirect(w, at+keyPath(plain), http.StatusSeeOther)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
 	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -39,7 +40,7 @@ type renameView struct {
 
 // renameForm returns the form to rename a link.
 func (r *request) renameForm(key string) view {
-	found, ok := servingRule(r.links.Serving().Ruleset, key)
+	found, ok := r.links.Serving().Written(key)
 	if !ok {
 		return r.noSuchKey(key)
 	}
@@ -77,7 +78,7 @@ func (r *request) rename(key string) view {
 	if err != nil {
 		return failure(r.layout(), http.StatusBadRequest, err.Error()+".")
 	}
-	now, _ := servingRule(r.links.Serving().Ruleset, key)
+	now, _ := r.links.Serving().Written(key)
 	e := &formEdit{key: cmp.Or(now.Key, key), from: &now}
 	err = r.setFrom(e)
 	e.isFrom = true // also with If-Match: the renamed rule is made of it
@@ -94,7 +95,7 @@ func (r *request) rename(key string) view {
 			return nil
 		}
 		return client.Errorf(http.StatusConflict, "there is a link with the key %s already; it leads "+
-			"to %s; choose another key", renamed.Key, now.Value)
+			"to %s; choose another key", renamed.Key, ruleOf(*now).To)
 	}
 	isSame := func(now *resolver.Rule) error {
 		return cmp.Or(conditions.OfRule(e.key)(now), e.check(now))
@@ -126,8 +127,7 @@ func (r *request) renamed(rule resolver.Rule) (
 	switch become := r.PostForm.Get(fieldOld); become {
 	case "", oldLeads:
 		// it has the same status, query mode and reach, so that clients can tell no difference
-		old := rule
-		old.Value, old.Note = "/"+renamed.Key, ""
+		old := schedule.Each(rule, func(r *resolver.Rule) { r.Value, r.Note = "/"+renamed.Key, "" })
 		return renamed, &old, nil
 	case oldGone:
 		return renamed, &resolver.Rule{Key: rule.Key, Value: resolver.GoneValue, Exact: rule.Exact}, nil

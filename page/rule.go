@@ -7,10 +7,12 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -25,31 +27,43 @@ type rule struct {
 	Unlisted bool   `json:"unlisted,omitempty"`
 	Query    string `json:"query,omitempty"`
 	Note     string `json:"note,omitempty"`
+	// Since and Until are the limits of its window. Of several windows, Windows has the value in JSON,
+	// and the fields above are of one: that which is open now, or opens next.
+	Since   string `json:"since,omitempty"`
+	Until   string `json:"until,omitempty"`
+	Windows string `json:"windows,omitempty"`
+	// When says in words when it leads where; "" for always.
+	When     string `json:"when,omitempty"`
 	Position string `json:"position,omitempty"`
 	// Flags are the words that it has behind its destination.
 	Flags []string `json:"-"`
 }
 
-func ruleOf(r resolver.Rule) *rule {
-	return &rule{
-		Key: r.Key, To: r.Value, Status: r.Status, Exact: r.Exact, Unlisted: r.Unlisted,
-		Query: r.Query.String(), Note: r.Note, Position: r.Position.String(),
-		Flags: rulefile.Words(r),
+func ruleOf(written resolver.Rule) *rule {
+	windows, now := schedule.Split(written), schedule.At(time.Now())
+	open := slices.IndexFunc(windows, func(w schedule.Window) bool { return now < w.Until })
+	w := windows[max(open, 0)]
+	r := w.Rule
+	out := &rule{
+		Key: written.Key, To: r.Value, Status: r.Status, Exact: r.Exact, Unlisted: r.Unlisted,
+		Query: r.Query.String(), Note: r.Note, Position: written.Position.String(),
+		When: whenOf(windows, now), Flags: rulefile.Words(r)[1:],
 	}
+	if len(windows) > 1 {
+		out.Windows = written.Windows
+	} else {
+		out.Since, out.Until = w.Since.String(), w.Until.String()
+	}
+	return out
 }
 
 // line writes a rule as a line of text.
 func (r rule) line(w io.Writer) {
-	fmt.Fprintln(w, strings.Join(append([]string{r.Key, r.To}, r.Flags...), " "))
-}
-
-// servingRule returns the rule that serves for a key, in any spelling.
-func servingRule(ruleset *resolver.Ruleset, key string) (resolver.Rule, bool) {
-	number, ok := ruleset.NumberOf(key)
-	if !ok {
-		return resolver.Rule{}, false
+	words := append([]string{r.Key, r.To}, r.Flags...)
+	if r.When != "" {
+		words = append(words, "("+r.When+")")
 	}
-	return ruleset.Numbered(number)
+	fmt.Fprintln(w, strings.Join(words, " "))
 }
 
 // place is where people change a rule that they cannot change on the page.
@@ -64,7 +78,7 @@ type place struct {
 func (r *request) placeOf(rule resolver.Rule) *place {
 	at := rule.Position
 	if serving := r.links.Serving(); at.Source == "" {
-		standing, _ := servingRule(serving.Ruleset, rule.Key)
+		standing, _ := serving.Written(rule.Key)
 		r.links.Locate(r.Context(), serving, &standing)
 		at = standing.Position
 	}
@@ -85,16 +99,18 @@ func (r *request) placeOf(rule resolver.Rule) *place {
 	return &place{"Caddy's configuration, " + inline, caddyfileLine(rule)}
 }
 
-// caddyfileLine returns a rule as a line of a Caddyfile. Its note becomes a comment.
+// caddyfileLine returns a rule as a line of a Caddyfile. Its notes become a comment.
 func caddyfileLine(r resolver.Rule) string {
-	words := append([]string{"rule", r.Key, r.Value}, rulefile.Words(r)...)
+	words := append([]string{"rule", r.Key}, rulefile.Words(r)...)
 	for i, word := range words {
 		if strings.ContainsAny(word, " \t\"`") || strings.HasPrefix(word, "#") {
 			words[i] = `"` + strings.ReplaceAll(word, `"`, `\"`) + `"`
 		}
 	}
-	if r.Note != "" {
-		words = append(words, "#", printable.Text(r.Note))
+	for _, w := range schedule.Split(r) {
+		if w.Rule.Note != "" {
+			words = append(words, "#", printable.Text(w.Rule.Note))
+		}
 	}
 	return strings.Join(words, " ")
 }

@@ -104,7 +104,7 @@ func (r *request) searchText(v search) view {
 	if query.Text == "" && query.Only == nil {
 		v.About, v.Total, v.AtLeast = "", uint64(ruleset.Len()), false
 	}
-	_, isTaken := servingRule(ruleset, query.Text)
+	_, isTaken := r.links.Serving().Written(query.Text)
 	if !isTaken && !strings.Contains(query.Text, " ") && !strings.Contains(query.Text, "://") {
 		v.New = strings.TrimPrefix(query.Text, "/")
 	}
@@ -119,7 +119,7 @@ func (r *request) pathOf(text string) (path string, isOurs bool) {
 		rest = text
 	}
 	host, path, hasPath := strings.Cut(rest, "/")
-	_, isKey := servingRule(r.links.Serving().Ruleset, text)
+	_, isKey := r.links.Serving().Written(text)
 	if strings.Contains(text, " ") || !isURL && (!hasPath || isKey) {
 		return "", false
 	}

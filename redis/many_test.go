@@ -12,7 +12,7 @@ import (
 
 // patchOf returns an edit by a merge patch.
 func patchOf(patch string) *live.Edit {
-	return &live.Edit{Make: func(serving *resolver.Ruleset) ([]live.Change, error) {
+	return &live.Edit{Make: func(serving *live.Loaded) ([]live.Change, error) {
 		return live.ChangesFor(serving, false, func(
 			now func(string) (resolver.Rule, bool), change func(resolver.Rule, bool),
 		) error {

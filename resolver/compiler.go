@@ -106,6 +106,16 @@ func (c *Compiler) Add(rule Rule) {
 	c.addLiteral(rule, value)
 }
 
+// Check checks a rule that is not added, by itself. Compile returns what is wrong with it.
+func (c *Compiler) Check(rule Rule) {
+	if IsTemplate(rule.Key) {
+		c.check().checkTemplate(rule)
+		return
+	}
+	value, err := parseValue(rule.Value)
+	c.check().checkLiteral(rule, value, err)
+}
+
 // check checks rules by themselves.
 func (c *Compiler) check() ruleCheck { return ruleCheck{&c.opts, &c.errs} }
 

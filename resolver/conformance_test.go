@@ -83,6 +83,9 @@ func TestEveryConformanceVectorHolds(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, file := range files {
+		if filepath.Base(file) == "extension-windows.json" {
+			continue // package schedule runs it: here is no clock
+		}
 		suite := readSuite(t, file)
 		for _, v := range suite.Vectors {
 			t.Run(v.Name, func(t *testing.T) {

@@ -121,13 +121,8 @@ func sortByPlace(errs RuleErrors) RuleErrors {
 func (d *derivation) check() {
 	for _, change := range d.inOrder() {
 		d.c.rank = change.Source
-		switch {
-		case change.Rule == nil:
-		case IsTemplate(change.Rule.Key):
-			d.c.check().checkTemplate(*change.Rule)
-		default:
-			value, err := parseValue(change.Rule.Value)
-			d.c.check().checkLiteral(*change.Rule, value, err)
+		if change.Rule != nil {
+			d.c.Check(*change.Rule)
 		}
 	}
 }

@@ -41,15 +41,22 @@ func (c *Compiler) sumTemplates() {
 
 // makeDigest makes the digest of the sums.
 func (c *Compiler) makeDigest() {
-	if !c.opts.digest {
-		return
+	if c.opts.digest {
+		c.digest.hex = c.DigestWithout(nil)
 	}
+}
+
+// DigestWithout returns the digest that the ruleset has without some of the rules that serve.
+func (c *compiled) DigestWithout(rules []Rule) string {
 	sum := c.digest.literals
 	sum.addSum(&c.digest.templates)
+	for _, rule := range rules {
+		sum.remove(rule)
+	}
 	whole := sha256.New()
-	fmt.Fprintf(whole, "%s\n%d\n", c.opts.content, c.table.rules+c.templates.len())
+	fmt.Fprintf(whole, "%s\n%d\n", c.opts.content, c.table.rules+c.templates.len()-len(rules))
 	whole.Write(sum.bytes())
-	c.digest.hex = hex.EncodeToString(whole.Sum(nil))
+	return hex.EncodeToString(whole.Sum(nil))
 }
 
 // appendContent appends what a rule says, each part behind its length.

@@ -1,9 +1,6 @@
 package resolver
 
-import (
-	"errors"
-	"strings"
-)
+import "errors"
 
 // Rereading compares the rules of sources, as they are read again, with those of a ruleset. An
 // equal rule costs a lookup; a different one becomes a change. It is not safe for concurrent use.
@@ -88,17 +85,10 @@ func (r *Rereading) change(key string, rule *Rule) {
 	}
 	change := RuleChange{Source: r.source, Key: key}
 	if rule != nil {
-		kept := cloneRule(*rule)
+		kept := rule.Clone()
 		change.Rule, change.Key = &kept, kept.Key
 	}
 	r.changes = append(r.changes, change)
-}
-
-// cloneRule returns a rule with texts of its own.
-func cloneRule(rule Rule) Rule {
-	rule.Key, rule.Value = strings.Clone(rule.Key), strings.Clone(rule.Value)
-	rule.Note = strings.Clone(rule.Note)
-	return rule
 }
 
 // end finds out which rules of the source are not there any more.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -31,6 +32,9 @@ type Rule struct {
 	Query QueryMode
 	// Note says why the rule is there. It has one line of at most 500 bytes, and no response has it.
 	Note string
+	// Windows are what the key leads to at which times, for callers that know the time; see package
+	// schedule. A rule that has them has no Value, and must not be compiled: what is active is.
+	Windows string
 	// Position is where the rule stands.
 	Position Position
 }
@@ -38,6 +42,13 @@ type Rule struct {
 // IsPlain reports whether a rule says nothing but its key and value.
 func (r Rule) IsPlain() bool {
 	return r == Rule{Key: r.Key, Value: r.Value, Position: r.Position}
+}
+
+// Clone returns the rule with texts of its own.
+func (r Rule) Clone() Rule {
+	r.Key, r.Value = strings.Clone(r.Key), strings.Clone(r.Value)
+	r.Note, r.Windows = strings.Clone(r.Note), strings.Clone(r.Windows)
+	return r
 }
 
 // Position is where a rule stands.

@@ -37,9 +37,11 @@ func (rs *Ruleset) RuleOf(source int, key string) (rule Rule, ok bool) {
 }
 
 // BySpelling returns changes for [Ruleset.With] in which each spelling of a key has a rule of its
-// own. So removing one spelling leaves another one in place. The error, of type [RuleErrors], names
-// the keys that a source would have in two spellings.
-func (rs *Ruleset) BySpelling(changes []RuleChange) ([]RuleChange, error) {
+// own; ruleOf is [Ruleset.RuleOf], or knows better. So removing one spelling leaves another one in
+// place. The error, of type [RuleErrors], names the keys that a source would have in two spellings.
+func (rs *Ruleset) BySpelling(
+	changes []RuleChange, ruleOf func(source int, key string) (Rule, bool),
+) ([]RuleChange, error) {
 	spelled := map[keyOfSource]map[string]Rule{}
 	var keys []keyOfSource
 	for _, change := range changes {
@@ -47,7 +49,7 @@ func (rs *Ruleset) BySpelling(changes []RuleChange) ([]RuleChange, error) {
 		key := keyOfSource{change.Source, rs.opts.canonicalKey(written)}
 		if spelled[key] == nil {
 			spelled[key] = map[string]Rule{}
-			if rule, ok := rs.ruleOf(key); ok {
+			if rule, ok := ruleOf(key.rank, key.key); ok {
 				spelled[key][rule.Key] = rule
 			}
 			keys = append(keys, key)

@@ -456,7 +456,7 @@ func TestASpellingThatIsRemovedLeavesAnotherOneThere(t *testing.T) {
 		"both removed": {[]RuleChange{set("docs"), {Key: "docs"}, {Key: "Docs"}}, "gh/{owner}"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			changes, err := rs.BySpelling(test.changes)
+			changes, err := rs.BySpelling(test.changes, rs.RuleOf)
 			if err != nil {
 				if err.Error() != test.want {
 					t.Errorf("the error is %v", err)

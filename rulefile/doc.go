@@ -12,21 +12,22 @@
 //
 // # CSV
 //
-// A table has the columns key, destination, status, exact, unlisted, query and note. A row needs
-// the first two:
+// A table has the columns key, destination, status, exact, unlisted, query, note, since and until.
+// A row needs the first two:
 //
 //	key,destination,status,exact,unlisted,query,note
 //	github,https://github.com
 //	paper,https://example.com/paper.pdf,301,exact,unlisted,ignore,cited in the thesis
 //
 // The columns exact and unlisted contain these words or nothing. The column query has merge,
-// preserve, ignore or nothing, and note has any text. The first row decides what separates columns:
+// preserve, ignore or nothing, and note has any text. The columns since and until have times; the
+// rows of one key with different times are one rule. The first row decides what separates columns:
 // a comma, a semicolon or a tab. It may name the columns; otherwise they are the first five. Fields
 // are quoted as in RFC 4180, but stay on one line. Blank rows and lines that begin with "#" are
 // skipped. One "/" in front of a key is removed, with one warning for a table.
 //
-// Tables are written with a header and commas. The columns query and note are left out if no rule
-// needs them and the table is smaller than 16 MiB.
+// Tables are written with a header and commas. The columns from query on are left out behind the
+// last one that a rule needs if the table is smaller than 16 MiB.
 //
 // # _redirects
 //

@@ -212,7 +212,7 @@ func TestAnEditThatCannotBeMadeSaysWhy(t *testing.T) {
 		"a table without a header": {CSV, "a,/x\n",
 			Change{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y", Query: resolver.QueryMerge}},
 			"the table has no column query; write a header in front of its first row, such as key, " +
-				"destination, status, exact, unlisted, query, note"},
+				"destination, status, exact, unlisted, query, note, since, until"},
 		"what the format cannot say": {Redirects, "/a /x\n", Change{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y", Unlisted: true}}, "no unlisted rules"},
 		"a note of a line": {Redirects, "/a /x\n",
 			Change{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y", Note: "why"}},

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -23,11 +24,17 @@ func (p *Plan) planCSV(content io.Reader) (spot, error) {
 	table := &csvTable{Rows: c}
 	first, err := c.Next()
 	_, err = p.edit.Reading.ReadRows(c, first, err, func(rule resolver.Rule) {
-		if change := p.take(rule); change != nil {
-			line := splice{c.lines.start, c.lines.end, table.line(change.Rule)}
-			table.changed = append(table.changed, line)
+		change := p.take(rule)
+		if change == nil {
+			return
+		}
+		text := table.text(change.Rule)
+		for _, span := range c.spans { // several, where the rule has windows
+			table.changed = append(table.changed, splice{span.start, span.end, text})
+			text = ""
 		}
 	})
+	slices.SortFunc(table.changed, func(a, b splice) int { return cmp.Compare(a.from, b.from) })
 	return table, err
 }
 
@@ -35,8 +42,10 @@ func (t *csvTable) check(rule resolver.Rule) error {
 	if err := checkInCSV(rule); err != nil {
 		return err
 	}
+	rows := rowsOf(rule)
 	for _, column := range properties {
-		if column.get(&rule) == "" || slices.Contains(t.columns, column) {
+		isSaid := func(w schedule.Window) bool { return column.get(&w) != "" }
+		if !slices.ContainsFunc(rows, isSaid) || slices.Contains(t.columns, column) {
 			continue
 		}
 		instead := "write a header in front of its first row, such as " + namesOf(properties)
@@ -54,21 +63,29 @@ func (t *csvTable) splices(
 	splices, end := t.changed, t.lines.end
 	for _, change := range changes {
 		if !change.isFound {
-			splices = append(splices, splice{end, end, t.line(change.Rule)})
+			splices = append(splices, splice{end, end, t.text(change.Rule)})
 		}
 	}
 	return spliceLines(content, end, splices)
 }
 
-// line returns the line of a rule, empty for none. Its key has a slash in front if that of the row
-// that was read last has one.
-func (t *csvTable) line(rule *resolver.Rule) string {
+// text returns the lines of a rule, empty for none.
+func (t *csvTable) text(rule *resolver.Rule) (text string) {
 	if rule == nil {
 		return ""
 	}
+	for _, row := range rowsOf(*rule) {
+		text += t.line(&row)
+	}
+	return text
+}
+
+// line returns the line of a row. Its key has a slash in front if that of the row that was read
+// last has one.
+func (t *csvTable) line(row *schedule.Window) string {
 	var fields []string
 	for _, column := range t.columns {
-		field := column.get(rule)
+		field := column.get(row)
 		if column == keyProperty && t.hasSlash {
 			field = "/" + field
 		}

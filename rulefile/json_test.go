@@ -89,7 +89,7 @@ func TestReadJSONGivesEachRuleWithThePlaceOfItsKey(t *testing.T) {
 }
 
 func TestReadJSONSaysWhatIsWrongAndWhere(t *testing.T) {
-	const members = `; the members are "to", "status", "exact", "unlisted", "query" and "note"`
+	const members = `; the members are "to", "status", "exact", "unlisted", "query", "note", "since" and "until"`
 	tests := map[string]struct{ text, want string }{
 		"an array":                    {`["a"]`, `links.json:1:1: rules are an object from key to destination, not an array; a list of redirects, such as Vercel's, is converted with --from array`},
 		"a string":                    {`"a"`, `links.json:1:1: rules are an object from key to destination, not "a"`},
@@ -104,10 +104,11 @@ func TestReadJSONSaysWhatIsWrongAndWhere(t *testing.T) {
 		"an object behind the object": {"{\"a\": \"/b\"}\n{}", `links.json:2:1: nothing may follow the object of rules`},
 		"a number for a value":        {`{"a": 301}`, `links.json:1:7: the value of "a" is 301: write the destination as a string, or as an object {"to": "…"}`},
 		"null for a value":            {`{"a": null}`, `links.json:1:7: the value of "a" is null: write the destination as a string, or as an object {"to": "…"}`},
-		"an array for a value":        {`{"a": [["/b"], {}]}`, `links.json:1:7: the value of "a" is an array: write the destination as a string, or as an object {"to": "…"}`},
-		"an object without to":        {`{"a": {"status": 301}}`, `links.json:1:7: the value of "a" has no "to", which is the destination`},
-		"an unknown member":           {`{"a": {"to": "/b", "code": [301]}}`, `links.json:1:20: the value of "a" has a member "code"; it is called "status" here`},
-		"a member in other letters":   {`{"a": {"to": "/b", "Exact": true}}`, `links.json:1:20: the value of "a" has a member "Exact"; it is called "exact" here`},
+		"an array for a value": {`{"a": [["/b"], {}]}`, `links.json:1:8: the array of "a" has objects, each for a time, such as {"to": "https://x.example", "until": "2027-03-01"}, not an array
+links.json:1:16: the value of "a" has no "to", which is the destination`},
+		"an object without to":      {`{"a": {"status": 301}}`, `links.json:1:7: the value of "a" has no "to", which is the destination`},
+		"an unknown member":         {`{"a": {"to": "/b", "code": [301]}}`, `links.json:1:20: the value of "a" has a member "code"; it is called "status" here`},
+		"a member in other letters": {`{"a": {"to": "/b", "Exact": true}}`, `links.json:1:20: the value of "a" has a member "Exact"; it is called "exact" here`},
 		"another name for to": {`{"a": {"status_code": 301, "destination": "/b"}}`,
 			`links.json:1:8: the value of "a" has a member "status_code"; it is called "status" here
 links.json:1:28: the value of "a" has a member "destination"; it is called "to" here`},
@@ -186,7 +187,7 @@ func TestReadJSONGoesOnBehindWhatIsWrong(t *testing.T) {
 	want := `links.json:2:7: the value of "a" is 1: write the destination as a string, or as an object {"to": "…"}
 links.json:4:14: "to" in the value of "c" takes a string, not 2
 links.json:4:27: "status" in the value of "c" takes 301, 302, 303, 307 or 308, not 9
-links.json:4:30: the value of "c" has a member "x"; the members are "to", "status", "exact", "unlisted", "query" and "note"`
+links.json:4:30: the value of "c" has a member "x"; the members are "to", "status", "exact", "unlisted", "query", "note", "since" and "until"`
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
@@ -366,15 +367,15 @@ func TestAValueIsReadAsThatOfAMember(t *testing.T) {
 	for name, tt := range map[string]struct {
 		text, want string
 	}{
-		"a string":         {`"https://example.com"`, `{key https://example.com 0 false false   } <nil>`},
-		"an object":        {"{\"to\": \"/a\",\n \"status\": 301, \"unlisted\": true}\n", `{key /a 301 false true   } <nil>`},
-		"no value":         {``, `{key  0 false false   } body:1:1: this is not JSON: it ends too early`},
-		"more than one":    {`"/a" "/b"`, `{key /a 0 false false   } body:1:6: nothing may follow the value`},
-		"a closed object":  {`"/a"}, "b": "/b"`, `{key /a 0 false false   } body:1:5: nothing may follow the value`},
-		"an unknown name":  {"{\"to\": \"/a\",\n \"host\": 1}", `{key /a 0 false false   } body:2:2: the value of "key" has a member "host"; the members are "to", "status", "exact", "unlisted", "query" and "note"`},
-		"no Unicode":       {"\"/\xff\"", "{key /\xff 0 false false   } body:1:1: this string is not Unicode text: save the file as UTF-8"},
-		"a member":         {`{"key": "/a"}`, `{key  0 false false   } body:1:1: the value of "key" has no "to", which is the destination` + "\n" + `body:1:2: the value of "key" has a member "key"; the members are "to", "status", "exact", "unlisted", "query" and "note"`},
-		"nothing but null": {`null`, `{key  0 false false   } body:1:1: the value of "key" is null: write the destination as a string, or as an object {"to": "…"}`},
+		"a string":         {`"https://example.com"`, `{key https://example.com 0 false false    } <nil>`},
+		"an object":        {"{\"to\": \"/a\",\n \"status\": 301, \"unlisted\": true}\n", `{key /a 301 false true    } <nil>`},
+		"no value":         {``, `{key  0 false false    } body:1:1: this is not JSON: it ends too early`},
+		"more than one":    {`"/a" "/b"`, `{key /a 0 false false    } body:1:6: nothing may follow the value`},
+		"a closed object":  {`"/a"}, "b": "/b"`, `{key /a 0 false false    } body:1:5: nothing may follow the value`},
+		"an unknown name":  {"{\"to\": \"/a\",\n \"host\": 1}", `{key  0 false false    } body:2:2: the value of "key" has a member "host"; the members are "to", "status", "exact", "unlisted", "query", "note", "since" and "until"`},
+		"no Unicode":       {"\"/\xff\"", "{key /\xff 0 false false    } body:1:1: this string is not Unicode text: save the file as UTF-8"},
+		"a member":         {`{"key": "/a"}`, `{key  0 false false    } body:1:1: the value of "key" has no "to", which is the destination` + "\n" + `body:1:2: the value of "key" has a member "key"; the members are "to", "status", "exact", "unlisted", "query", "note", "since" and "until"`},
+		"nothing but null": {`null`, `{key  0 false false    } body:1:1: the value of "key" is null: write the destination as a string, or as an object {"to": "…"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rule, err := rulefile.ReadJSONValue(strings.NewReader(tt.text), "body", "key")

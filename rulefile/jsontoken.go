@@ -38,6 +38,8 @@ type jsonToken struct {
 	start, end int
 }
 
+func (t jsonToken) isNull() bool { return t.kind == jsonWord && t.text == "null" }
+
 // jsonKind is a token's kind: the byte itself for one of {}[]:, or one of these.
 type jsonKind byte
 

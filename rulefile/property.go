@@ -6,10 +6,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
 )
 
-// property is a part of a rule in a file: a column of a table, and a member of a JSON object.
+// property is a part of a rule in a file, or of one of its windows: a column of a table, and a
+// member of a JSON object.
 type property struct {
 	name   string // of a column
 	member string // of an object
@@ -23,9 +24,11 @@ type property struct {
 	kind         jsonKind
 	// set sets the property of a rule from a text, and reports whether that is valid. If nil, the
 	// column is skipped.
-	set func(rule *resolver.Rule, text string) (ok bool)
+	set func(w *schedule.Window, text string) (ok bool)
 	// get returns the text for a rule, "" for none.
-	get func(rule *resolver.Rule) string
+	get func(w *schedule.Window) string
+	// instead returns what to write instead of a text that set refuses, or ""; nil for nothing.
+	instead func(text string) string
 }
 
 var (
@@ -33,71 +36,102 @@ var (
 		name: "key", others: []string{"from", "source", "short", "slug"},
 		usual: []string{"path", "alias", "origin", "old", "oldpath", "oldurl", "sourcepath",
 			"sourceurl", "frompath", "fromurl", "redirectfrom"},
-	}, func(rule *resolver.Rule) *string { return &rule.Key })
+	}, func(w *schedule.Window) *string { return &w.Rule.Key })
 
 	destinationProperty = textProperty(property{
 		name: "destination", member: "to", others: []string{"to", "target", "url"},
 		usual: []string{"new", "newpath", "newurl", "targetpath", "targeturl", "destinationpath",
 			"destinationurl", "topath", "tourl", "redirectto", "redirecturl"},
-	}, func(rule *resolver.Rule) *string { return &rule.Value })
+	}, func(w *schedule.Window) *string { return &w.Rule.Value })
 
 	statusProperty = &property{
 		name: "status", member: "status", others: []string{"code"},
 		words: statusCodes, takes: statusCodes, kind: jsonWord,
 		usual: []string{"statuscode", "httpstatus", "httpcode", "httpstatuscode", "redirectcode",
 			"redirectstatus", "responsecode"},
-		set: func(rule *resolver.Rule, text string) (ok bool) {
-			rule.Status, ok = statusCode(text)
+		set: func(w *schedule.Window, text string) (ok bool) {
+			w.Rule.Status, ok = statusCode(text)
 			return ok
 		},
-		get: func(rule *resolver.Rule) string {
-			if rule.Status == 0 {
+		get: func(w *schedule.Window) string {
+			if w.Rule.Status == 0 {
 				return ""
 			}
-			return strconv.Itoa(rule.Status)
+			return strconv.Itoa(w.Rule.Status)
 		},
+		instead: InsteadOfStatus,
 	}
 
-	exactProperty = truthProperty("exact", func(rule *resolver.Rule) *bool { return &rule.Exact })
+	exactProperty = truthProperty("exact",
+		func(w *schedule.Window) *bool { return &w.Rule.Exact })
 
 	unlistedProperty = truthProperty("unlisted",
-		func(rule *resolver.Rule) *bool { return &rule.Unlisted })
+		func(w *schedule.Window) *bool { return &w.Rule.Unlisted })
 
 	queryProperty = &property{
 		name: "query", member: "query",
 		words: QueryModes + ", or nothing", takes: QueryModes, kind: jsonString,
-		set: func(rule *resolver.Rule, text string) (ok bool) {
-			rule.Query, ok = ParseQueryMode(text)
+		set: func(w *schedule.Window, text string) (ok bool) {
+			w.Rule.Query, ok = ParseQueryMode(text)
 			return ok
 		},
-		get: func(rule *resolver.Rule) string { return rule.Query.String() },
+		get: func(w *schedule.Window) string { return w.Rule.Query.String() },
 	}
 
 	noteProperty = textProperty(property{name: "note", member: "note"},
-		func(rule *resolver.Rule) *string { return &rule.Note })
+		func(w *schedule.Window) *string { return &w.Rule.Note })
+
+	sinceProperty = timeProperty("since",
+		func(w *schedule.Window) *schedule.Time { return &w.Since })
+
+	untilProperty = timeProperty("until",
+		func(w *schedule.Window) *schedule.Time { return &w.Until })
 )
 
+// timeProperty returns a property that is a time, or nothing.
+func timeProperty(name string, of func(w *schedule.Window) *schedule.Time) *property {
+	return &property{
+		name: name, member: name,
+		words: "a time, or nothing", takes: "a time", kind: jsonString,
+		set: func(w *schedule.Window, text string) bool {
+			t, err := schedule.ParseTime(text)
+			if err == nil {
+				*of(w) = t
+			}
+			return err == nil
+		},
+		get: func(w *schedule.Window) string { return of(w).String() },
+		instead: func(text string) string {
+			_, err := schedule.ParseTime(text)
+			if err == nil {
+				return ""
+			}
+			return behind(err.Error())
+		},
+	}
+}
+
 // textProperty completes a property that is any text.
-func textProperty(p property, of func(rule *resolver.Rule) *string) *property {
+func textProperty(p property, of func(w *schedule.Window) *string) *property {
 	p.takes, p.kind = "a string", jsonString
-	p.set = func(rule *resolver.Rule, text string) bool { *of(rule) = text; return true }
-	p.get = func(rule *resolver.Rule) string { return *of(rule) }
+	p.set = func(w *schedule.Window, text string) bool { *of(w) = text; return true }
+	p.get = func(w *schedule.Window) string { return *of(w) }
 	return &p
 }
 
 const trueOrFalse = "true or false"
 
 // truthProperty returns a property that is written as its name, or not at all.
-func truthProperty(name string, of func(rule *resolver.Rule) *bool) *property {
+func truthProperty(name string, of func(w *schedule.Window) *bool) *property {
 	return &property{
 		name: name, member: name,
 		words: "the word " + name + ", or nothing", takes: trueOrFalse, kind: jsonWord,
-		set: func(rule *resolver.Rule, text string) bool {
-			*of(rule) = text == name
+		set: func(w *schedule.Window, text string) bool {
+			*of(w) = text == name
 			return text == name || text == ""
 		},
-		get: func(rule *resolver.Rule) string {
-			if *of(rule) {
+		get: func(w *schedule.Window) string {
+			if *of(w) {
 				return name
 			}
 			return ""
@@ -108,7 +142,7 @@ func truthProperty(name string, of func(rule *resolver.Rule) *bool) *property {
 // properties are all properties, in the order of columns.
 var properties = []*property{
 	keyProperty, destinationProperty, statusProperty, exactProperty, unlistedProperty, queryProperty,
-	noteProperty,
+	noteProperty, sinceProperty, untilProperty,
 }
 
 // fewColumns is how many columns a table without a header has.
@@ -119,7 +153,7 @@ var (
 	// noProperty is a column without a name.
 	noProperty = &property{
 		name: "nothing", words: "nothing", get: nothing,
-		set: func(*resolver.Rule, string) bool { return false },
+		set: func(*schedule.Window, string) bool { return false },
 	}
 	// unknownProperty is skipped: requests, which coverage writes.
 	unknownProperty = &property{name: "requests", get: nothing}
@@ -127,7 +161,7 @@ var (
 	strayProperty = &property{name: "nothing", get: nothing}
 )
 
-func nothing(*resolver.Rule) string { return "" }
+func nothing(*schedule.Window) string { return "" }
 
 // propertyNamed returns the property for the name of a column, in any case.
 func propertyNamed(name string) *property {
@@ -191,15 +225,15 @@ func memberNamed(name string) *property {
 }
 
 // setField sets a property of a rule from a field of a row, or returns an error.
-func (p *property) setField(rule *resolver.Rule, field string) error {
+func (p *property) setField(w *schedule.Window, field string) error {
 	isText := p.words == ""
 	switch {
 	case p.set == nil || field == "" && !isText:
 		return nil
-	case !p.set(rule, field):
+	case !p.set(w, field):
 		instead := ""
-		if p == statusProperty {
-			instead = InsteadOfStatus(field)
+		if p.instead != nil {
+			instead = p.instead(field)
 		}
 		return errors.New("this column holds " + p.words + ", not " + quote(field) + instead)
 	case p == keyProperty:
@@ -212,7 +246,7 @@ func (p *property) setField(rule *resolver.Rule, field string) error {
 
 // setMember sets a property of a rule from the value of a member, and reports whether the value is
 // valid.
-func (p *property) setMember(rule *resolver.Rule, value jsonToken) (ok bool) {
+func (p *property) setMember(w *schedule.Window, value jsonToken) (ok bool) {
 	text := value.text
 	switch isTruth := p.takes == trueOrFalse; {
 	case isTruth && text == "true":
@@ -222,7 +256,19 @@ func (p *property) setMember(rule *resolver.Rule, value jsonToken) (ok bool) {
 	case isTruth:
 		return false
 	}
-	return p.set(rule, text) && value.kind == p.kind
+	return p.set(w, text) && value.kind == p.kind
+}
+
+// remove removes a property.
+func (p *property) remove(w *schedule.Window) {
+	switch p {
+	case sinceProperty:
+		w.Since = schedule.Begin
+	case untilProperty:
+		w.Until = schedule.End
+	default:
+		p.set(w, "")
+	}
 }
 
 // checkKeyField returns an error for a key that cannot be in a table.

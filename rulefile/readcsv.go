@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
@@ -49,9 +50,10 @@ func (o Reading) ReadRows(
 		errsBefore := len(c.reports.errs)
 		c.readRule(row)
 		if len(c.reports.errs) == errsBefore && c.reports.end == nil {
-			add(c.rule)
+			c.pass(add)
 		}
 	}
+	c.passWindows(add)
 	return c.reports.Result(err)
 }
 
@@ -68,9 +70,12 @@ type Rows struct {
 	columns []*property
 	// hasHeader: the first row names the columns.
 	hasHeader bool
-	hasSlash  bool          // the key of the last row has a slash in front
-	isExact   bool          // of rules that do not say it
-	rule      resolver.Rule // the last one, here to avoid an allocation per row
+	hasSlash  bool                    // the key of the last row has a slash in front
+	isExact   bool                    // of rules that do not say it
+	rule      schedule.Window         // the last one, here to avoid an allocation per row
+	held      map[string][]heldWindow // by key
+	// spans are the lines of the rule that is being passed on.
+	spans []lineSpan
 	// Renaming is for tables of other programs.
 	Renaming Renaming
 	reports  Reports
@@ -184,7 +189,7 @@ func (c *Rows) readRule(row []string) {
 	if c.isExchanged(row) {
 		return
 	}
-	c.rule = resolver.Rule{Exact: c.isExact}
+	c.rule = schedule.Always(resolver.Rule{Exact: c.isExact})
 	for i, field := range row[:min(len(row), len(c.columns))] {
 		if err := c.readField(i, field); err != nil {
 			c.reports.wrong(c.At(i), "%s", err)
@@ -232,7 +237,7 @@ func (c *Rows) readField(i int, field string) (err error) {
 		}
 	}
 	if column == keyProperty {
-		c.rule.Position = c.At(i)
+		c.rule.Rule.Position = c.At(i)
 		if field, c.hasSlash = cutSlash(field); c.hasSlash && c.reports.warnings == nil {
 			c.reports.warn(WarnLeadingSlash, c.At(i), strings.Clone(field),
 				"the table has keys that begin with \"/\", which is removed here and in all other rows: "+

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
@@ -90,10 +91,17 @@ func (o Reading) withDefaults(add func(resolver.Rule)) func(resolver.Rule) {
 	if o.Status == 0 && o.Query == resolver.QueryDefault {
 		return add
 	}
-	return func(rule resolver.Rule) {
+	complete := func(rule *resolver.Rule) {
 		if rule.Value != resolver.GoneValue && rule.Value != resolver.PassValue {
 			rule.Status = cmp.Or(rule.Status, o.Status)
 			rule.Query = cmp.Or(rule.Query, o.Query)
+		}
+	}
+	return func(rule resolver.Rule) {
+		if rule.Windows == "" {
+			complete(&rule)
+		} else {
+			rule = schedule.Each(rule, complete)
 		}
 		add(rule)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -18,8 +19,13 @@ import (
 //		"github": "https://github.com",
 //		"paper": {"to": "https://example.com/paper.pdf", "status": 301, "exact": true},
 //		"search": {"to": "https://example.com/?q=caddy", "unlisted": true, "query": "ignore"},
-//		"fair": {"to": "/events/fair", "note": "on the posters of 2026"}
+//		"fair": {"to": "/events/fair", "note": "on the posters of 2026"},
+//		"sale": [{"to": "/soon", "until": "2027-03-01"},
+//			{"to": "/sale", "since": "2027-03-01", "until": "2027-03-08T18:00:00+01:00"}]
 //	}
+//
+// A rule with "since" or "until" is there for that time only; an array has several in the order of
+// time. The rule that is passed then has [resolver.Rule.Windows].
 //
 // Each rule is passed to add as soon as it is read. Its position is source, and the line and column
 // of its key. A duplicate key is passed twice. The error is an [Errors] or the reader's own. It
@@ -222,14 +228,17 @@ func (j *jsonReader) readRule(key jsonToken) {
 // readValue reads the value of rule's key into it, and returns its offset in the input.
 func (j *jsonReader) readValue(rule *resolver.Rule) (start int) {
 	value := j.nextValue()
-	j.isNull = j.isNullInPatch(value)
+	j.isNull = j.now != nil && value.isNull()
 	switch {
 	case value.kind == jsonString:
 		j.checkText(value)
 		rule.Value = value.text
 		return value.start
 	case value.kind == '{':
-		j.readObject(rule, value.at)
+		j.readWindows(rule, value, false)
+		return value.start
+	case value.kind == '[' && !j.isOfExpectations:
+		j.readWindows(rule, value, true)
 		return value.start
 	case j.isNull:
 		return value.start
@@ -244,11 +253,6 @@ func (j *jsonReader) readValue(rule *resolver.Rule) (start int) {
 	return value.start
 }
 
-// isNullInPatch reports whether a value takes something away.
-func (j *jsonReader) isNullInPatch(value jsonToken) bool {
-	return j.now != nil && value.kind == jsonWord && value.text == "null"
-}
-
 // insteadOfStatus returns the member to write for the status of an error, if a rule can have it.
 func (j *jsonReader) insteadOfStatus(key string, status jsonToken) string {
 	if j.isOfExpectations || status.kind != jsonWord {
@@ -259,10 +263,61 @@ func (j *jsonReader) insteadOfStatus(key string, status jsonToken) string {
 	})
 }
 
+// readWindows reads a value that is an object, or an array of the objects of a key's windows.
+func (j *jsonReader) readWindows(rule *resolver.Rule, value jsonToken, isArray bool) {
+	errsBefore := len(j.errs)
+	var windows []schedule.Window
+	var places []resolver.Position
+	start := value.at
+	if isArray {
+		value = j.next()
+	}
+	for j.end == nil && value.kind != ']' {
+		w := schedule.Always(*rule)
+		places = append(places, value.at)
+		if value.kind == '{' {
+			o := jsonObject{Window: &w, isPatch: j.now != nil && !isArray}
+			j.readObject(&o, value.at)
+		} else {
+			j.wrong(value.at, "the array of %s has objects, each for a time, such as "+
+				`{"to": "https://x.example", "until": "2027-03-01"}, not %s`, quote(rule.Key), kindOf(value))
+			j.skip(value)
+		}
+		windows = append(windows, w)
+		if !isArray || j.isArrayEnd() {
+			break
+		}
+		value = j.nextValue()
+	}
+	if len(windows) == 0 {
+		j.wrong(start, "the array of %s is empty; write an object for each time, or remove the key",
+			quote(rule.Key))
+	}
+	if j.end != nil || len(j.errs) > errsBefore {
+		return
+	}
+	faults := schedule.Check(windows)
+	for _, fault := range faults {
+		j.wrong(places[fault.Window], "the value of %s: %s", quote(rule.Key), fault.Message)
+	}
+	if faults == nil {
+		*rule = schedule.Join(rule.Key, rule.Position, windows)
+	}
+}
+
+// isArrayEnd reads what stands behind a value of an array, and reports whether that is its end.
+func (j *jsonReader) isArrayEnd() bool {
+	behind := j.next()
+	if behind.kind != ',' && behind.kind != ']' {
+		j.failJSON(behind, `in front of this a "," is missing`)
+	}
+	return behind.kind == ']'
+}
+
 // jsonObject is a value that is an object, while it is read.
 type jsonObject struct {
-	rule    *resolver.Rule
-	isThere bool // in a patch: the rule has a destination
+	*schedule.Window
+	isPatch bool // it is merged with the rule
 	// seen are the members so far, also under other names.
 	seen []*property
 	// nested are the names of unknown members whose values could be those of keys: as many as are
@@ -271,28 +326,39 @@ type jsonObject struct {
 }
 
 // readObject reads a value that is an object, whose "{" stands at start.
-func (j *jsonReader) readObject(rule *resolver.Rule, start resolver.Position) {
-	o := jsonObject{rule: rule}
-	if j.now != nil {
-		if now, is := j.now(rule.Key); is {
-			now.Key, now.Position = rule.Key, rule.Position
-			*rule, o.isThere = now, true
-		}
-	}
-	j.readMembers(func(name jsonToken) { j.readMember(&o, name) }, func() {})
-	key := quote(rule.Key)
+func (j *jsonReader) readObject(o *jsonObject, start resolver.Position) {
+	w, hasDestination := o.Window, o.isPatch && j.setNow(o.Window)
+	j.readMembers(func(name jsonToken) { j.readMember(o, name) }, func() {})
+	key := quote(w.Rule.Key)
 	if o.seen == nil && o.nested != nil && !j.isValue && !j.isOfExpectations {
 		first := o.nested[0].text
 		j.wrong(start, "rules are not nested: write %s for the key %s in %s, or remove %s and its "+
-			"braces, if it only wraps the rules", quote(rule.Key+"/"+first), quote(first), key, key)
+			"braces, if it only wraps the rules", quote(w.Rule.Key+"/"+first), quote(first), key, key)
 		return
 	}
 	for _, name := range o.nested {
-		j.reportMember(rule, name)
+		j.reportMember(&w.Rule, name)
 	}
-	if !o.isThere && !slices.Contains(o.seen, destinationProperty) {
+	if !hasDestination && !slices.Contains(o.seen, destinationProperty) {
 		j.wrong(start, `the value of %s has no "to", which is the destination`, key)
 	}
+}
+
+// setNow sets a window that a patch is merged with to that of its key's rule. Several windows are an
+// array, which is no object to merge with.
+func (j *jsonReader) setNow(w *schedule.Window) (ok bool) {
+	rule, ok := j.now(w.Rule.Key)
+	if !ok {
+		return false
+	}
+	windows := schedule.Split(rule)
+	if len(windows) > 1 {
+		return false
+	}
+	key, at := w.Rule.Key, w.Rule.Position
+	*w = windows[0]
+	w.Rule.Key, w.Rule.Position = key, at
+	return true
 }
 
 // readMember reads a member of an object.
@@ -300,19 +366,19 @@ func (j *jsonReader) readMember(o *jsonObject, name jsonToken) {
 	p := memberNamed(name.text)
 	isOwn := p != nil && p.member == name.text
 	if isOwn && slices.Contains(o.seen, p) {
-		j.wrong(name.at, "%q is given twice in the value of %s", name.text, quote(o.rule.Key))
+		j.wrong(name.at, "%q is given twice in the value of %s", name.text, quote(o.Rule.Key))
 	}
 	value := j.nextValue()
 	switch {
-	case isOwn && p != destinationProperty && j.isNullInPatch(value):
-		p.set(o.rule, "")
+	case isOwn && p != destinationProperty && o.isPatch && value.isNull():
+		p.remove(o.Window)
 	case isOwn:
-		j.setMember(o.rule, p, value)
+		j.setMember(o.Window, p, value)
 	case p != nil:
-		j.wrong(name.at, "the value of %s has a member %s; it is called %q here", quote(o.rule.Key),
+		j.wrong(name.at, "the value of %s has a member %s; it is called %q here", quote(o.Rule.Key),
 			quote(name.text), p.member)
 	case value.kind != '{' && !resolver.IsValue(value.text):
-		j.reportMember(o.rule, name)
+		j.reportMember(&o.Rule, name)
 	case len(o.nested) < maxErrors:
 		o.nested = append(o.nested, name)
 	}
@@ -325,23 +391,26 @@ func (j *jsonReader) readMember(o *jsonObject, name jsonToken) {
 // reportMember reports an unknown member.
 func (j *jsonReader) reportMember(rule *resolver.Rule, name jsonToken) {
 	j.wrong(name.at, "the value of %s has a member %s; the members are "+
-		`"to", "status", "exact", "unlisted", "query" and "note"`, quote(rule.Key), quote(name.text))
+		`"to", "status", "exact", "unlisted", "query", "note", "since" and "until"`,
+		quote(rule.Key), quote(name.text))
 }
 
 // setMember sets a rule's property from a member, or reports what the member takes.
-func (j *jsonReader) setMember(rule *resolver.Rule, p *property, value jsonToken) {
+func (j *jsonReader) setMember(w *schedule.Window, p *property, value jsonToken) {
 	if p.words == "" {
 		j.checkText(value)
 	}
-	if p.setMember(rule, value) {
+	if p.setMember(w, value) {
 		return
 	}
 	instead := ""
 	if p == statusProperty {
-		instead = behind(j.insteadOfStatus(rule.Key, value))
+		instead = behind(j.insteadOfStatus(w.Rule.Key, value))
+	} else if p.instead != nil {
+		instead = p.instead(value.text)
 	}
-	j.wrong(value.at, "%q in the value of %s takes %s, not %s%s", p.member, quote(rule.Key), p.takes,
-		kindOf(value), instead)
+	j.wrong(value.at, "%q in the value of %s takes %s, not %s%s", p.member, quote(w.Rule.Key),
+		p.takes, kindOf(value), instead)
 }
 
 // checkText reports a string that is not Unicode text.

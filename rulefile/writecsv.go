@@ -8,11 +8,12 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// writeCSV writes rules as a table, in order, with a header and commas. The columns for query modes
-// and notes are written only if rules need them, or the table is large.
+// writeCSV writes rules as a table, in order, with a header and commas. The columns for query
+// modes, notes and windows are written only if rules need them, or the table is large.
 func writeCSV(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	var errs Errors
 	t := tableWriter{rows: csv.NewWriter(w), needed: fewColumns}
@@ -38,21 +39,32 @@ const mostHeld = 16 << 20
 type tableWriter struct {
 	rows      *csv.Writer
 	hasHeader bool
-	held      []resolver.Rule
+	held      []schedule.Window
 	size      int      // of their texts
 	needed    int      // how many columns are needed
 	fields    []string // here to avoid an allocation per row
 }
 
-// addRule adds the row of a rule.
+// addRow holds a row.
+func (t *tableWriter) addRow(row schedule.Window) {
+	t.held = append(t.held, row)
+	last := &t.held[len(t.held)-1]
+	t.size += len(row.Rule.Key) + len(row.Rule.Value)
+	for i := len(properties); i > t.needed; i-- {
+		if properties[i-1].get(last) != "" || t.size > mostHeld {
+			t.needed = i
+		}
+	}
+}
+
+// addRule adds the rows of a rule.
 func (t *tableWriter) addRule(rule resolver.Rule) {
-	t.held = append(t.held, rule)
-	t.size += len(rule.Key) + len(rule.Value)
-	switch {
-	case rule.Note != "" || t.size > mostHeld:
-		t.needed = len(properties)
-	case rule.Query != resolver.QueryDefault:
-		t.needed = max(t.needed, len(properties)-1)
+	if rule.Windows == "" { // without an allocation
+		t.addRow(schedule.Always(rule))
+	} else {
+		for _, row := range rowsOf(rule) {
+			t.addRow(row)
+		}
 	}
 	if t.needed == len(properties) {
 		t.release()
@@ -81,8 +93,30 @@ func (t *tableWriter) write(columns []*property, field func(column *property) st
 	t.rows.Write(t.fields) //nolint:errcheck // Error returns it
 }
 
+// rowsOf returns what the rows of a rule say: one, or one for each window.
+func rowsOf(rule resolver.Rule) []schedule.Window {
+	rows := schedule.Split(rule)
+	for i := range rows {
+		rows[i].Rule.Key = rule.Key
+	}
+	return rows
+}
+
+// checkEach returns the first error of what a rule leads to in each of its windows.
+func checkEach(rule resolver.Rule, check func(resolver.Rule) error) error {
+	for _, w := range rowsOf(rule) {
+		if err := check(w.Rule); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // checkInCSV returns an error for a rule that no row can contain.
 func checkInCSV(rule resolver.Rule) error {
+	if rule.Windows != "" {
+		return checkEach(rule, checkInCSV)
+	}
 	if err := cmp.Or(checkWritable(rule), checkKeyField(rule.Key)); err != nil {
 		return err
 	}

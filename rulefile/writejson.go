@@ -8,6 +8,7 @@ import (
 	"iter"
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -37,8 +38,8 @@ func WriteJSON(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	return errs.orNil()
 }
 
-// JSONValue returns the value of a rule's member in an object of rules: a string, or an object if
-// there is more than the destination.
+// JSONValue returns the value of a rule's member in an object of rules: a string, an object if
+// there is more than the destination, or an array if there are several windows.
 func JSONValue(rule resolver.Rule) string { return string(newJSONEncoder().value(rule)) }
 
 // jsonEncoder encodes rules one by one. Its results are valid until it encodes again.
@@ -47,14 +48,7 @@ type jsonEncoder struct {
 	encoded bytes.Buffer // what encoder has written
 	// The value to encode, here to avoid allocations: a string, or an object.
 	text string
-	more struct {
-		To       string `json:"to"`
-		Status   int    `json:"status,omitempty"`
-		Exact    bool   `json:"exact,omitempty"`
-		Unlisted bool   `json:"unlisted,omitempty"`
-		Query    string `json:"query,omitempty"`
-		Note     string `json:"note,omitempty"`
-	}
+	more schedule.Value
 }
 
 func newJSONEncoder() *jsonEncoder {
@@ -75,8 +69,10 @@ func (e *jsonEncoder) value(rule resolver.Rule) []byte {
 		e.text = rule.Value
 		return e.encode(&e.text)
 	}
-	e.more.To, e.more.Status, e.more.Note = rule.Value, rule.Status, rule.Note
-	e.more.Exact, e.more.Unlisted, e.more.Query = rule.Exact, rule.Unlisted, rule.Query.String()
+	if rule.Windows != "" {
+		return []byte(rule.Windows)
+	}
+	e.more = schedule.ValueOf(schedule.Always(rule))
 	return e.encode(&e.more)
 }
 

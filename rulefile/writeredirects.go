@@ -191,6 +191,9 @@ func (l *linesOfRule) addLine(line string, rule resolver.Rule) error {
 
 // redirectsOf returns the lines for a rule, or an error that says why there are none.
 func redirectsOf(rule resolver.Rule) (lines linesOfRule, err error) {
+	if rule.Windows != "" {
+		return lines, errors.New("a line is there always, and this rule has windows; write json or csv")
+	}
 	if err := checkInRedirects(rule); err != nil {
 		return lines, err
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -23,12 +24,25 @@ func Written(rule resolver.Rule, format Format) (string, error) {
 	return strings.Trim(strings.TrimSuffix(text, "\n}\n"), "\t,\n"), nil
 }
 
-// Words returns what a rule says besides key, destination and note, as words of a Caddyfile.
+// Words returns what a rule says behind its key, but for notes, as words of a Caddyfile.
 func Words(rule resolver.Rule) (words []string) {
-	of := []*property{statusProperty, exactProperty, unlistedProperty, queryProperty}
-	for _, p := range of {
-		if word := p.get(&rule); word != "" {
-			words = append(words, word)
+	shown := []*property{statusProperty, exactProperty, unlistedProperty, queryProperty}
+	until := schedule.Begin
+	for i, w := range schedule.Split(rule) {
+		if i > 0 {
+			words = append(words, "then")
+		}
+		words = append(words, w.Rule.Value)
+		for _, p := range shown {
+			if word := p.get(&w); word != "" {
+				words = append(words, word)
+			}
+		}
+		if w.Since != until { // else it begins when the one before ends
+			words = append(words, "since", w.Since.String())
+		}
+		if until = w.Until; until != schedule.End {
+			words = append(words, "until", until.String())
 		}
 	}
 	return words

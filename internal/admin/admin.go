@@ -241,7 +241,7 @@ func listRules(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key stri
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	return rulefile.WriteJSON(w, serving.Ruleset.RulesBelow(key))
+	return rulefile.WriteJSON(w, serving.RulesBelow(key))
 }
 
 // resolveURL answers where a URL leads, and why.

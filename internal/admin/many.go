@@ -72,7 +72,7 @@ func isDryRun(u *url.URL) (is bool, err error) {
 
 // readRules reads the body of an edit of many rules, and returns what makes changes of it.
 func readRules(w http.ResponseWriter, r *http.Request) (
-	make func(*resolver.Ruleset) ([]live.Change, error), err error,
+	make func(*live.Loaded) ([]live.Change, error), err error,
 ) {
 	kind := mediaJSON
 	if r.Method == http.MethodPatch {
@@ -90,7 +90,7 @@ func readRules(w http.ResponseWriter, r *http.Request) (
 	if err != nil {
 		return nil, client.Errorf(http.StatusBadRequest, "the body cannot be read: %w", err)
 	}
-	return func(serving *resolver.Ruleset) ([]live.Change, error) {
+	return func(serving *live.Loaded) ([]live.Change, error) {
 		isWhole := r.Method == http.MethodPut
 		return live.ChangesFor(serving, isWhole, func(
 			now func(string) (resolver.Rule, bool), change func(resolver.Rule, bool),

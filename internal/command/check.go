@@ -35,7 +35,7 @@ func checkCommand(configurations Configurations) *cobra.Command {
 	c := checking{input: input{configurations: configurations}}
 	cmd := &cobra.Command{
 		Use: "check [--config FILE] [--rules FILE]... [--host HOST]... [--root DIR] " +
-			"[--strict] [--format text|json]",
+			"[--at TIME] [--strict] [--format text|json]",
 		Short: "Checks rules: errors, warnings and notes",
 		Long: `Checks the rules of all handlers of a configuration, or of files. Errors are what
 keeps rules from serving, and loops, circles between clients and rules, and failed
@@ -43,6 +43,10 @@ expectations. Warnings are what authors may not expect. Notes say what could be 
 
 --host names a host of the site, so that destinations on it are followed, too. The hosts
 of a configuration's site count if all its requests reach the handler unchanged.
+
+--at checks the rules of another time. Windows of rules that begin or end later are
+looked at beforehand: what fails then is a warning. Rules that are over and those that
+have not begun are notes.
 
 --root names the directory of the site's files. Rules that hide files are reported, and
 destinations on the site that are neither a file nor answered by a rule. /a exists if a,
@@ -61,6 +65,7 @@ Exit status: 0 if all is well, 1 if there are errors, or with --strict warnings,
 		RunE: exiting(func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) }),
 	}
 	c.input.addFlags(cmd)
+	addAtFlag(cmd, &c.input.at)
 	cmd.Flags().StringArrayVar(&c.hosts, "host", nil,
 		"Host of the site, with its port if it has one; can be repeated")
 	cmd.Flags().StringVar(&c.root, "root", "", "Directory of the site's files, to compare with")
@@ -150,6 +155,9 @@ func (c *checking) checkHandler(
 	progress.startPhase("checking")
 	report.addCopies(h.Rules.Sources)
 	report.addErrors(h.Rules.CheckExpectations(ruleset), "failed expectation")
+	for _, f := range h.Rules.WindowFindings() {
+		report.addFinding(f)
+	}
 	hosts := slices.Concat(c.hosts, h.Origins)
 	lint.Check(ruleset, warnings, hosts, report.addFinding)
 	if root != nil {

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -25,19 +26,20 @@ type diffing struct {
 
 	adapter, name, format string
 	reading               reading
+	at                    time.Time // zero for now
 }
 
 func diffCommand(configurations Configurations) *cobra.Command {
 	d := diffing{configurations: configurations}
 	cmd := &cobra.Command{
-		Use:   "diff OLD NEW [--format text|json]",
+		Use:   "diff OLD NEW [--at TIME] [--format text|json]",
 		Short: "Says what a change of rules means to clients",
 		Long: `Compares two files of rules, or two Caddyfiles, and says what changes for clients: keys
 that are added and removed, keys whose own rule changes, and keys whose rule is the same
 but leads elsewhere, because a rule further along their chain has changed, or a shorter
 key now matches them. "?…" after a key means that only requests with a query differ.
-diff compares the compiled rules. For a key with variables it says what happens to values
-that no other key matches. Notes that differ are listed apart, because clients do not
+diff compares the compiled rules, as they are now or at another time. For a key with
+variables it says what happens to values that no other key matches. Notes that differ are listed apart, because clients do not
 see them. "-" is standard input.
 
 With --format json each change is an object on a line of its own.
@@ -53,6 +55,7 @@ usage and for rules that cannot be read.`,
 	cmd.Flags().StringVar(&d.name, "name", "",
 		"Name of the handler, if a configuration has several")
 	d.reading.addFlags(cmd)
+	addAtFlag(cmd, &d.at)
 	formatFlag(cmd, &d.format, formatJSON)
 	return cmd
 }
@@ -69,6 +72,9 @@ func (d *diffing) run(cmd *cobra.Command, args []string) error {
 	}
 	if _, err := d.reading.forFiles(args); err != nil {
 		return err
+	}
+	if d.at.IsZero() {
+		d.at = time.Now() // once, for both
 	}
 	progress := newProgress(cmd.ErrOrStderr(), "reading rules")
 	defer progress.end()
@@ -107,9 +113,10 @@ func (d *diffing) compile(
 	path string, stdin io.Reader, progress *progress,
 ) (*resolver.Ruleset, resolver.Options, error) {
 	in := input{configurations: d.configurations, rules: []string{path},
-		reading: d.reading.forFile(path)}
+		reading: d.reading.forFile(path), at: d.at}
 	if d.adapter != "" || isCaddyfileName(path) {
-		in = input{configurations: d.configurations, config: path, adapter: d.adapter, name: d.name}
+		in = input{configurations: d.configurations, config: path, adapter: d.adapter, name: d.name,
+			at: d.at}
 	}
 	h, err := in.openOne(stdin, nil)
 	if err != nil {
@@ -155,12 +162,12 @@ var changeTitles = [...]struct {
 	{resolver.ChangeEdited, "changed", yellow},
 	{resolver.ChangeAffected, "affected: their own rules are the same, and lead elsewhere", yellow},
 	{show.ChangeNote, "with another note, which no client sees", yellow},
+	{show.ChangeWindows, "with other windows", yellow},
 }
 
 // writeChanges writes changes as text, kind by kind.
 func writeChanges(w *bufio.Writer, changes []show.Change, c colours) {
-	isForClients := func(c show.Change) bool { return c.Kind != show.ChangeNote }
-	if !slices.ContainsFunc(changes, isForClients) {
+	if !slices.ContainsFunc(changes, show.Change.IsForClients) {
 		fmt.Fprintln(w, "Nothing changes for clients.")
 	}
 	for _, t := range changeTitles {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/admin"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -30,6 +31,7 @@ type adding struct {
 	rule   resolver.Rule
 	status string
 	query  string
+	window schedule.Window
 	// keepsNote says that the rule keeps its present note.
 	keepsNote bool
 	length    int
@@ -43,7 +45,8 @@ type adding struct {
 func addCommand(configurations Configurations) *cobra.Command {
 	a := adding{ruleLine: configurations.RuleLine}
 	cmd := &cobra.Command{
-		Use:   "add [KEY] URL [--status CODE] [--exact] [--unlisted] [--query MODE] [--note TEXT]",
+		Use: "add [KEY] URL [--status CODE] [--exact] [--unlisted] [--query MODE] " +
+			"[--note TEXT] [--since TIME] [--until TIME]",
 		Short: "Adds a rule to a running Caddy, or changes it",
 		Long: `Adds a rule to the first source of a running Caddy that can be written to, or replaces
 the rule of the key, and then shows the old rule on standard error, with the other links
@@ -53,11 +56,15 @@ a reason.
 Without a key, one is made from the URL: the shortest that is free, of digits and
 lower-case letters without i, l, o and u. The same URL gets the same key again.
 
-A rule keeps its note unless --note gives another one; --note "" removes it.`,
+A rule keeps its note unless --note gives another one; --note "" removes it.
+
+With --since or --until the rule is there for a time only. A time is a date, which is
+midnight UTC, or has a zone: 2027-03-01T18:00:00+01:00.`,
 		Example: `  caddy shortlink add docs https://docs.example
   caddy shortlink add https://example.com/a/very/long/path
   caddy shortlink add paper https://example.com/paper.pdf --status 301 --exact
-  caddy shortlink add old gone --note "moved in 2026"`,
+  caddy shortlink add old gone --note "moved in 2026"
+  caddy shortlink add fair https://example.com/fair --until 2027-03-01`,
 		RunE: exiting(func(cmd *cobra.Command, args []string) error { return a.run(cmd, args) }),
 	}
 	a.online.addFlags(cmd)
@@ -69,6 +76,9 @@ A rule keeps its note unless --note gives another one; --note "" removes it.`,
 		"What becomes of queries: "+rulefile.QueryModes+" (default: the handler's)")
 	cmd.Flags().StringVar(&a.rule.Note, "note", "",
 		"Why the rule is there, in one line (default: the note that it has)")
+	a.window = schedule.Always(resolver.Rule{})
+	cmd.Flags().Var(timeFlag{&a.window.Since}, "since", "When the rule begins (default: it is there)")
+	cmd.Flags().Var(timeFlag{&a.window.Until}, "until", "When the rule ends (default: never)")
 	cmd.Flags().IntVar(&a.length, "length",
 		1, "Minimum length of a key that is made from the URL, at most 16")
 	cmd.Flags().BoolVar(&a.isNew, "new", false, "Do not replace a rule: the key must have none")
@@ -76,6 +86,18 @@ A rule keeps its note unless --note gives another one; --note "" removes it.`,
 	formatFlag(cmd, &a.format, formatJSON)
 	return cmd
 }
+
+// timeFlag is a flag that takes a time of a window.
+type timeFlag struct{ *schedule.Time }
+
+// Set reads the time.
+func (f timeFlag) Set(text string) (err error) {
+	*f.Time, err = schedule.ParseTime(text)
+	return err
+}
+
+// Type is what the usage calls the value.
+func (f timeFlag) Type() string { return "time" }
 
 func addIfMatch(cmd *cobra.Command, digest *string) {
 	cmd.Flags().StringVar(digest, "if-match", "", "Digest that the rules must still have")
@@ -126,6 +148,9 @@ func (a *adding) run(cmd *cobra.Command, args []string) error {
 	if len(args) == 2 && a.rule.Key == "" {
 		return errors.New("the key is empty; \"/\" itself cannot be a shortlink")
 	}
+	if faults := schedule.Check([]schedule.Window{a.window}); faults != nil {
+		return errors.New(faults[0].Message)
+	}
 	r, err := a.online.find()
 	if err != nil {
 		return err
@@ -149,11 +174,11 @@ func (a *adding) add(cmd *cobra.Command, r *remote) error {
 			return err
 		}
 		if there != nil && a.keepsNote {
-			if asked.Key == "" && asked.IsPlain() {
+			if asked.Key == "" && asked.IsPlain() && a.window.IsAlways() {
 				a.rule = *there
 				return a.tell(cmd.OutOrStdout(), nil, false)
 			}
-			a.rule.Note = there.Note
+			a.rule.Note = schedule.Split(*there)[0].Rule.Note
 		}
 		if asked.Key != "" && digest == before {
 			digest = "" // the same rules serve: the source holds others, which the edit may mend
@@ -195,6 +220,9 @@ func (a *adding) put(cmd *cobra.Command, r *remote, digest string) error {
 	if a.isNew {
 		header.Set("If-None-Match", "*")
 	}
+	w := a.window
+	w.Rule = a.rule
+	a.rule = schedule.Join(a.rule.Key, a.rule.Position, []schedule.Window{w})
 	body := strings.NewReader(rulefile.JSONValue(a.rule))
 	response, err := r.do(http.MethodPut, path, header, body)
 	if a.isNew && digest == "" && hasStatus(err, http.StatusPreconditionFailed) {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
@@ -27,6 +28,7 @@ type input struct {
 	config, adapter, name string
 	rules                 []string
 	reading               reading
+	at                    time.Time // for which rules are compiled; zero for now
 }
 
 // addFlags adds the flags that choose the input.
@@ -43,6 +45,13 @@ func (in *input) addConfigFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&in.adapter, "adapter", "a", "", "Name of the configuration's adapter")
 	cmd.Flags().StringVar(&in.name, "name",
 		"", "Name of the handler, where the configuration has several")
+}
+
+// addAtFlag adds the flag that says for which time rules are compiled.
+func addAtFlag(cmd *cobra.Command, at *time.Time) {
+	cmd.Flags().TimeVar(at, "at", time.Time{}, []string{time.DateOnly, time.RFC3339},
+		"Time for which rules that begin or end are looked at (default: now)")
+	_ = cmd.RegisterFlagCompletionFunc("at", cobra.NoFileCompletions)
 }
 
 // offline is a handler whose rules are read and compiled but not served.
@@ -122,6 +131,9 @@ func (in *input) open(
 		closeAll()
 		return nil, nil, err
 	}
+	for _, h := range handlers {
+		h.Rules.At = in.at
+	}
 	return handlers, closeAll, nil
 }
 
@@ -146,7 +158,7 @@ func (in *input) checkRules() error {
 
 // rulesOfFiles returns a ruleset of the files, without options.
 func (in *input) rulesOfFiles(stdin io.Reader, how rulefile.Reading) *live.Ruleset {
-	config := live.Config{Context: caddy.Context{Context: context.Background()}}
+	config := live.Config{Context: caddy.Context{Context: context.Background()}, At: in.at}
 	for _, path := range in.rules {
 		config.Sources = append(config.Sources, &source.Once{
 			Path: path, Format: rulefile.Format(in.reading.format), Stdin: stdin, Reading: how,

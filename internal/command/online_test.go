@@ -186,6 +186,26 @@ func TestAddKeepsTheNoteThatARuleHas(t *testing.T) {
 		"add", "a", "/b", "--note", strings.Repeat("n", 501))
 }
 
+func TestAddWritesWhenARuleBeginsAndEnds(t *testing.T) {
+	s, path, _ := testcaddy.Editable(t, "links.json", `{"docs": {"to": "/a", "until": "2999-01-01",
+		"note": "why"}}`)
+	s.Says(t, "fair /b 301 since 2999-03-01T17:00:00Z until 2999-06-01\n", 0, "add", "fair", "/b",
+		"--status", "301", "--since", "2999-03-01T18:00:00+01:00", "--until", "2999-06-01")
+	s.Says(t, "fair /b 301 since 2999-03-01T17:00:00Z until 2999-06-01\n", 0, "list", "fair")
+	if got := testcaddy.ReadFile(t, path); !strings.Contains(got,
+		`"fair": {"to":"/b","status":301,"since":"2999-03-01T17:00:00Z","until":"2999-06-01"}`) {
+		t.Errorf("the file has %s", got)
+	}
+	s.Says(t, replacedNote+"docs /a until 2999-01-01 # why\ndocs https://c.example # why\n",
+		0, "add", "docs", "https://c.example")
+	s.Says(t, "Error: until is 2026-01-01, which is not after since, 2026-01-01; write a later "+
+		"until, or an earlier since\n", 2, "add", "a", "/b", "--since", "2026-01-01", "--until", "2026-01-01")
+	status, _ := s.Command("status")
+	if !strings.Contains(status, "a window begins or ends next at 2999-03-01T17:00:00Z") {
+		t.Errorf("the status is %s", status)
+	}
+}
+
 func TestAddKeepsANoteThatComesBetween(t *testing.T) {
 	s, _, _ := testcaddy.Editable(t, "links.json", `{"docs": "https://old.example"}`)
 	const others = 12

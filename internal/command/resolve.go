@@ -26,7 +26,8 @@ type resolving struct {
 func resolveCommand(configurations Configurations) *cobra.Command {
 	r := resolving{input: input{configurations: configurations}}
 	cmd := &cobra.Command{
-		Use:   "resolve [--config FILE] [--rules FILE]... [--explain] [--format text|json] URL...|-",
+		Use: "resolve [--config FILE] [--rules FILE]... [--at TIME] [--explain] " +
+			"[--format text|json] URL...|-",
 		Short: "Says where URLs lead, and why",
 		Long: `Says where URLs lead by the rules of a configuration or of files, without a
 running Caddy. A URL can be a path, which is on the configured origin, or else
@@ -46,6 +47,7 @@ The exit status is 1 if an outcome is an error.`,
 		RunE: exiting(func(cmd *cobra.Command, urls []string) error { return r.run(cmd, urls) }),
 	}
 	r.input.addFlags(cmd)
+	addAtFlag(cmd, &r.input.at)
 	cmd.Flags().BoolVar(&r.explain, "explain", false,
 		"Say for each URL which rules it met, and where the parts of the destination come from")
 	formatFlag(cmd, &r.format, formatJSON)

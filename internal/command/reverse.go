@@ -23,8 +23,8 @@ type reversing struct {
 func reverseCommand(configurations Configurations) *cobra.Command {
 	r := reversing{input: input{configurations: configurations}}
 	cmd := &cobra.Command{
-		Use: "reverse [--config FILE] [--rules FILE]... [--host HOST]... [--below] [--format " +
-			"text|json] URL...",
+		Use: "reverse [--config FILE] [--rules FILE]... [--host HOST]... [--below] [--at TIME] " +
+			"[--format text|json] URL...",
 		Short: "Lists every key that leads to a URL",
 		Long: `Lists the keys that lead to URLs, on this site or elsewhere, directly, through a
 chain, with a part of the path, or as templates: what breaks when a page moves.
@@ -43,6 +43,7 @@ The exit status is 1 if no key leads to one of the URLs.`,
 		RunE: exiting(func(cmd *cobra.Command, urls []string) error { return r.run(cmd, urls) }),
 	}
 	r.input.addFlags(cmd)
+	addAtFlag(cmd, &r.input.at)
 	cmd.Flags().BoolVar(&r.below, "below", false, "List what leads to anything below the URLs, too")
 	cmd.Flags().StringArrayVar(&r.hosts, "host", nil,
 		"A host of the site, with its port if that is not the default one; can be given again")

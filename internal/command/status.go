@@ -264,6 +264,15 @@ func writeStatus(w io.Writer, all map[string]live.Status, format string) error {
 				h.History.Since.Format(time.RFC3339), indented(h.History.Error))
 		}
 		writeBroken(w, h)
+		if h.NextEdge != nil {
+			fmt.Fprintf(w, "  a window begins or ends next at %s\n", h.NextEdge.Format(time.RFC3339))
+		}
+		if h.LooksAhead {
+			fmt.Fprintln(w, "  what fails then or later is still being found out")
+		}
+		for _, warning := range h.WindowStatus.Warnings {
+			fmt.Fprintf(w, "  warning: %s\n", indented(warning))
+		}
 	}
 	return nil
 }

@@ -50,14 +50,19 @@ const wornShare = 100
 // be held.
 func (rs *Ruleset) recompile() {
 	old, begun := rs.Serving(), time.Now()
-	anew, err := old.Ruleset.Recompile()
-	if err != nil || anew.Digest() != old.Digest {
+	anew, err := old.Rules.Recompile()
+	if err != nil || anew.Ruleset.Digest() != old.Ruleset.Digest() {
 		rs.shared.wornUntil = time.Now().Add(wornShare * time.Since(begun))
 		rs.logger.Debug("the rules that serve were not recompiled",
 			zap.String("name", rs.Name), zap.Error(err))
 		return
 	}
+	rs.shared.swapping.Lock()
+	defer rs.shared.swapping.Unlock()
+	if rs.Serving() != old {
+		return // an edge has come
+	}
 	next := *old
-	next.Ruleset = anew
+	next.Rules = anew
 	rs.shared.replace(old, &next)
 }

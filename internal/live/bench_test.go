@@ -84,7 +84,7 @@ func BenchmarkPatch(b *testing.B) {
 			patch[key] = fmt.Sprint("https://example.com/new/", i, "/", generation)
 		}
 		text, _ := json.Marshal(patch)
-		return &Edit{Make: func(serving *resolver.Ruleset) ([]Change, error) {
+		return &Edit{Make: func(serving *Loaded) ([]Change, error) {
 			return ChangesFor(serving, false, func(
 				now func(string) (resolver.Rule, bool), change func(resolver.Rule, bool),
 			) error {

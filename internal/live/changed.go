@@ -27,12 +27,12 @@ func (rs *Ruleset) LastChange(key string) *history.Recent {
 // Changed returns the keys that were added or changed last and still serve, newest first. Of a swap
 // that changes many keys, only the first are known.
 func (rs *Ruleset) Changed(most int) (found []history.Recent) {
-	ruleset := rs.Serving().Ruleset
+	serving := rs.Serving()
 	for _, changed := range rs.shared.totals.history.Recent() {
 		if len(found) == most {
 			break
 		}
-		if _, rule, ok := ruleOf(ruleset, changed.Key); ok && rule.Key == changed.Key {
+		if _, rule, ok := serving.Active(changed.Key); ok && rule.Key == changed.Key {
 			found = append(found, changed)
 		}
 	}

@@ -95,7 +95,7 @@ func problemOf(from source.Source, err error) string {
 // differing returns the keys whose rules differ between a source and what serves. The error says
 // why the source has to be read as a whole.
 func (w *keysWatch) differing() (found pending, err error) {
-	serving := w.rs.Serving().Ruleset
+	serving := w.rs.Serving()
 	r := serving.Reread()
 	r.Source(w.i + 1)
 	var sum uint64
@@ -118,7 +118,7 @@ func (w *keysWatch) differing() (found pending, err error) {
 			changes = append(changes, resolver.RuleChange{Source: change.Source, Key: rule.Key})
 		}
 	}
-	changes = otherThan(w.rs.Serving().Ruleset, changes) // which may have changed meanwhile
+	changes = otherThan(w.rs.Serving(), changes) // which may have changed meanwhile
 	if len(changes) > 0 {
 		found = pendingKeys(keysOf(changes)...)
 	}
@@ -128,7 +128,7 @@ func (w *keysWatch) differing() (found pending, err error) {
 
 // otherThan returns the changes that differ from what serves.
 func otherThan(
-	serving *resolver.Ruleset, changes []resolver.RuleChange,
+	serving *Loaded, changes []resolver.RuleChange,
 ) (other []resolver.RuleChange) {
 	for _, change := range changes {
 		rule, ok := serving.RuleOf(change.Source, change.Key)

@@ -3,6 +3,7 @@ package live
 import (
 	"cmp"
 	"errors"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 
@@ -36,6 +37,8 @@ type Config struct {
 
 	// KeptChanges is how many changes of the rules are kept, 0 for none.
 	KeptChanges int
+	// At is the time for which [Ruleset.CompileRules] compiles the rules; the zero value is now.
+	At time.Time
 
 	// Context is that of the configuration.
 	Context caddy.Context

@@ -140,7 +140,7 @@ func (c copying) tryToStore() error {
 	}
 	pause, n := pace.New().Pause, 0
 	rules := func(yield func(resolver.Rule) bool) {
-		for rule := range serving.Ruleset.RulesOf(c.i + 1) {
+		for rule := range serving.RulesOf(c.i + 1) {
 			if n++; n%64 == 0 {
 				pause()
 			}

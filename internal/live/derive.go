@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -21,13 +22,14 @@ type candidate struct {
 	read       []int          // the sources that were read for it
 	// changes lead from the rules that serve to those of the candidate, if nothing else differs.
 	changes []resolver.RuleChange
+	base    *Loaded // that served when it was begun; nil for none
 	wrong   []error // why sources cannot be read, by source
 }
 
 // newCandidate returns a candidate that keeps what was read of the sources before.
 func newCandidate(from *Loaded, sources int) *candidate {
 	next := &candidate{Loaded: &Loaded{
-		Ruleset:  from.Ruleset,
+		Rules:    from.Rules,
 		Warnings: from.Warnings,
 		versions: make([]string, sources),
 		expected: make([]source.PlacedExpectations, sources),
@@ -59,6 +61,7 @@ func (c *candidate) noteRead(i int) {
 // be left to the next load.
 func (l *loading) derive(work []pending) (*candidate, error) {
 	l.work, l.serving = work, l.rs.Serving()
+	defer func() { l.next.base = l.serving }()
 	err := retryWhileWritten(l.ctx, func() error {
 		err := l.deriveOnce()
 		if l.isEmptiedByKey() { // a whole read decides whether it may be empty
@@ -100,14 +103,14 @@ func (l *loading) deriveOnce() error {
 
 // nameKeys sets the key of each change to that of its rule.
 func (l *loading) nameKeys() (err error) {
-	l.next.changes, err = l.serving.Ruleset.BySpelling(l.next.changes)
+	l.next.changes, err = l.serving.Ruleset.BySpelling(l.next.changes, l.serving.RuleOf)
 	return err
 }
 
 // placeEdit adds the edit to the changes, unless its source is read as a whole.
 func (l *loading) placeEdit() error {
 	e := l.edit
-	e.findIn(l.serving.Ruleset, l.next.changes)
+	e.findIn(l.serving, l.next.changes)
 	if !slices.Contains(l.whole, e.at) {
 		l.next.changes = append(l.next.changes, e.changes()...)
 	}
@@ -126,18 +129,23 @@ func (l *loading) makeChanges() error {
 func (c *candidate) change(
 	changes []resolver.RuleChange, read map[int][]lint.Warning,
 ) error {
-	before := c.Ruleset
-	derived, difference, err := before.With(changes)
+	derived, err := c.With(changes)
 	if err == nil {
-		c.Ruleset, c.difference = derived, difference
-		c.Warnings, c.fresh = c.Warnings.Derive(before, derived, changes, read)
+		c.follow(derived, read)
 	}
 	return err
 }
 
+// follow makes the candidate what was derived of it.
+func (c *candidate) follow(derived schedule.Derived, read map[int][]lint.Warning) {
+	before := c.Ruleset
+	c.Rules, c.difference = derived.Rules, derived.Difference
+	c.Warnings, c.fresh = c.Warnings.Derive(before, c.Ruleset, derived.Changes, read)
+}
+
 // compareWith compares the candidate with what serves, if it is not derived from that in one step.
 func (c *candidate) compareWith(serving *Loaded) {
-	c.difference = resolver.Compare(serving.Ruleset, c.Ruleset, namedKeys)
+	c.difference = schedule.Compare(&serving.Rules, &c.Rules, namedKeys)
 	c.fresh = c.Warnings.Since(serving.Warnings)
 }
 
@@ -152,7 +160,7 @@ func (l *loading) readWhole() error {
 		// by 60 MiB, and by 125 without this.
 		runtime.GC()
 	}
-	r := next.Ruleset.Reread()
+	r := next.Reread()
 	inSources := l.readSources(r, l.whole)
 	changes, inRules := r.Changes()
 	if inRules == resolver.ErrDuplicateKey {
@@ -178,13 +186,12 @@ func (l *loading) readWarnings() map[int][]lint.Warning {
 
 // duplicates reads the whole sources once more, to report which keys stand twice, and where.
 func (l *loading) duplicates() error {
-	compiler, err := resolver.NewCompiler(l.rs.Options)
+	to, err := l.newCompiling(l.rs.Options)
 	if err != nil {
 		return err
 	}
-	to := &compiling{Compiler: compiler, warnings: lint.New(l.rs.Options)}
 	inSources := l.readSources(to, l.whole)
-	_, inRules := compiler.Compile()
+	_, inRules := to.Compile()
 	if !errors.Is(inRules, resolver.ErrDuplicateKey) {
 		inRules = source.ErrBeingWritten // as it differed a moment ago
 	}
@@ -212,7 +219,7 @@ func (l *loading) readKeys() error {
 			errs = append(errs, readError{l.sources[i], err})
 			continue
 		}
-		changes = otherThan(l.rs.Serving().Ruleset, changes)
+		changes = otherThan(l.serving, changes)
 		if what.found = digestOf(changes); len(changes) > 0 {
 			next.versions[i] = versionAfter(next.versions[i], what.found)
 		}
@@ -242,16 +249,22 @@ func (l *loading) isEmptiedByKey() (is bool) {
 		what := &l.work[i]
 		isRemoval := func(c resolver.RuleChange) bool { return c.Source == i+1 && c.Rule == nil }
 		if what.isStale && !what.isWhole && slices.ContainsFunc(l.next.changes, isRemoval) &&
-			hasRulesOf(l.serving.Ruleset, i) && !hasRulesOf(l.next.Ruleset, i) {
+			l.serving.HasRulesOf(i+1) && !l.next.HasRulesOf(i+1) {
 			what.isWhole, is = true, true
 		}
 	}
 	return is
 }
 
-// complete sets what is derived from the ruleset before it serves.
+// complete sets what is derived from the rules before they serve.
 func (l *Loaded) complete() {
-	l.Digest = l.Ruleset.Digest()
+	l.Digest = l.Rules.Digest()
+	l.ahead = new(ahead)
+	l.countBroken()
+}
+
+// countBroken counts the rules that are answered with an error.
+func (l *Loaded) countBroken() {
 	l.broken.count, l.broken.first = lint.Broken(l.Ruleset, nil, toldBroken)
 	l.broken.place = new(sync.Once)
 }

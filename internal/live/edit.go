@@ -22,7 +22,7 @@ type Edit struct {
 	Changes []Change
 	// Make, if not nil, makes Changes from the rules that serve. Then the sources have to hold these;
 	// if they do not, they are read, and Make is called again. Others who load rules wait for it.
-	Make func(serving *resolver.Ruleset) ([]Change, error)
+	Make func(serving *Loaded) ([]Change, error)
 	// IfRules, if not nil, is told the digest of the rules that serve, and then the sources have to
 	// hold these. Its error refuses the edit.
 	IfRules func(digest string) error
@@ -101,7 +101,7 @@ func (rs *Ruleset) begin(ctx context.Context, edit *Edit) (*editing, error) {
 		}
 	}
 	if edit.Make != nil {
-		changes, err := edit.Make(rs.Serving().Ruleset)
+		changes, err := edit.Make(rs.Serving())
 		if err != nil {
 			return nil, err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -60,7 +61,7 @@ func TestAClientThatHasGoneCostsNoLoad(t *testing.T) {
 			})
 			rs.logger, rs.shared = zap.NewNop(), &shared{loading: make(turn, 1)}
 			empty, _ := resolver.Compile(nil, resolver.Options{})
-			rs.shared.serving.Store(&Loaded{Ruleset: empty})
+			rs.shared.serving.Store(&Loaded{Rules: schedule.Rules{Ruleset: empty}})
 			rs.shared.loading.Lock() // by another edit
 			ctx, leave := context.WithCancel(t.Context())
 			answer := make(chan error)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -199,7 +198,7 @@ func (e *editing) derive(work []pending) (*candidate, error) {
 // candidate; if not, it must be read again.
 func (e *editing) write(next *candidate) (isRead bool, err error) {
 	edit := e.inFile()
-	edit.IsLast = !hasRulesOf(next.Ruleset, e.at)
+	edit.IsLast = !next.HasRulesOf(e.at + 1)
 	version, err := e.into.Edit(e.ctx, next.versions[e.at], edit)
 	switch {
 	case errors.Is(err, source.ErrBeingWritten):
@@ -214,7 +213,7 @@ func (e *editing) write(next *candidate) (isRead bool, err error) {
 		return true, nil
 	}
 	e.leaveToRead(pending{isStale: true, isWhole: true})
-	if !hasRulesOf(next.Ruleset, e.at) {
+	if !next.HasRulesOf(e.at + 1) {
 		e.rs.shared.emptied = e.at + 1
 	}
 	return false, nil
@@ -335,11 +334,11 @@ func (e *editing) inFile() rulefile.Edit {
 	return edit
 }
 
-// findIn finds the rules of the keys in a ruleset, and in changes that have still to be made.
-func (e *editing) findIn(ruleset *resolver.Ruleset, changes []resolver.RuleChange) {
+// findIn finds the rules of the keys in what serves, and in changes that have still to be made.
+func (e *editing) findIn(serving *Loaded, changes []resolver.RuleChange) {
 	for _, k := range e.keys {
 		for n := range k.stands {
-			if rule, found := ruleset.RuleOf(n, k.Key); found {
+			if rule, found := serving.RuleOf(n, k.Key); found {
 				k.stands[n] = &rule
 			} else {
 				k.stands[n] = nil
@@ -395,9 +394,7 @@ func (e *editing) replace(from int, rule resolver.Rule) (resolver.Rule, bool) {
 	}
 	isFirst := k.stands[from+1] == nil
 	if isFirst {
-		standing := rule // so that not every rule that comes by here moves to the heap
-		standing.Key, standing.Value = strings.Clone(rule.Key), strings.Clone(rule.Value)
-		standing.Note = strings.Clone(rule.Note)
+		standing := rule.Clone() // so that not every rule that comes by here moves to the heap
 		k.stands[from+1] = &standing
 	}
 	if from != e.at {

@@ -13,10 +13,10 @@ import (
 type Effects struct {
 	// Added, Removed and Changed count the rules that the edit changes, as written.
 	Added, Removed, Changed int
-	// Own are the first changes for clients of the edited keys, and Notes those of notes, which no
+	// Own are the first changes for clients of the edited keys, and Written those of notes, which no
 	// client sees, both sorted by key. Unnamed is how many edited keys were not looked at.
 	Own     []resolver.Change
-	Notes   []NoteChange
+	Written []WrittenChange
 	Unnamed int
 	// Others are the first changes for clients of other keys, sorted by key. Count is how many
 	// were found; if HasMore, there are more, and others may be the first.
@@ -29,11 +29,8 @@ type Effects struct {
 	Digest, Before string
 }
 
-// NoteChange is a rule that has another note.
-type NoteChange struct {
-	Was  string
-	Rule resolver.Rule
-}
+// WrittenChange is a change of a rule as it is written; nil is none.
+type WrittenChange struct{ Was, Now *resolver.Rule }
 
 // namedOwn is how many edited keys effects look at. namedEffects is how many other keys they name,
 // and countedEffects how many they count. Millions may change, and whoever loads rules waits.
@@ -57,7 +54,7 @@ func (f *Effects) addOther(change resolver.Change) bool {
 // effects returns what the candidate of an edit changes.
 func (e *editing) effects(next *candidate) *Effects {
 	before := e.rs.Serving().Ruleset
-	f := &Effects{Warnings: e.rs.newWarnings(before, next), Digest: next.Ruleset.Digest(),
+	f := &Effects{Warnings: e.rs.newWarnings(before, next), Digest: next.Rules.Digest(),
 		Before: e.rs.Serving().Digest, Added: next.difference.Added, Removed: next.difference.Removed,
 		Changed: next.difference.Changed}
 	e.addOwn(f, next)
@@ -84,12 +81,19 @@ func (e *editing) addOwn(f *Effects, next *candidate) {
 		if change, is := next.difference.ResultOf(k.Key); is {
 			f.Own = append(f.Own, change)
 		}
-		_, was, served := ruleOf(e.rs.Serving().Ruleset, k.Key)
-		_, rule, serves := ruleOf(next.Ruleset, k.Key)
-		if served && serves && was.Note != rule.Note {
-			f.Notes = append(f.Notes, NoteChange{was.Note, rule})
+		was, now := e.rs.Serving().written(k.Key), next.written(k.Key)
+		isNote := was != nil && now != nil && was.Note != now.Note
+		if isNote || windowsOf(was) != windowsOf(now) {
+			f.Written = append(f.Written, WrittenChange{was, now})
 		}
 	}
+}
+
+func windowsOf(rule *resolver.Rule) string {
+	if rule == nil {
+		return ""
+	}
+	return rule.Windows
 }
 
 // newDeadEnd returns the warning that a rule newly leads to a dead end, if it does.
@@ -109,8 +113,9 @@ func (e *editing) newDeadEnd(
 // endsOfPasses returns warnings of the first rules that lead clients to where a rule let them pass
 // and no rule does any more. The edit changes nothing in what these rules say.
 func (e *editing) endsOfPasses(before, next *resolver.Ruleset) (dead []lint.Warning) {
+	serving := e.rs.Serving()
 	if !slices.ContainsFunc(e.keys, func(k *keyEdit) bool {
-		_, was, _ := ruleOf(before, k.Key)
+		_, was, _ := serving.Active(k.Key)
 		return was.Value == resolver.PassValue && (k.Rule == nil || k.Rule.Exact)
 	}) {
 		return nil
@@ -169,7 +174,7 @@ func (rs *Ruleset) whyNot(change Change) error {
 	if err != nil {
 		return err
 	}
-	e.findIn(rs.Serving().Ruleset, nil)
+	e.findIn(rs.Serving(), nil)
 	return e.inPlace()
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
@@ -34,7 +33,7 @@ func (l *loading) hadRules(i int) bool {
 	if shared == nil {
 		return l.before.haveRulesOf(l.sources[i].String())
 	}
-	return hasRulesOf(l.rs.Serving().Ruleset, i) && shared.emptied != i+1
+	return l.rs.Serving().HasRulesOf(i+1) && shared.emptied != i+1
 }
 
 // haveRulesOf reports whether a predecessor has a source of this name, and all that have it serve
@@ -45,19 +44,11 @@ func (ps predecessors) haveRulesOf(name string) (have bool) {
 			if from.String() != name {
 				continue
 			}
-			if !hasRulesOf(p.serving.Ruleset, i) {
+			if !p.serving.HasRulesOf(i + 1) {
 				return false
 			}
 			have = true
 		}
 	}
 	return have
-}
-
-// hasRulesOf reports whether there are rules of the i-th source.
-func hasRulesOf(ruleset *resolver.Ruleset, i int) bool {
-	for range ruleset.RulesOf(i + 1) { // 0 are the inline ones
-		return true
-	}
-	return false
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/pace"
 	"github.com/caddy-shortlink/shortlink/internal/reverse"
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -89,6 +90,8 @@ func (rs *Ruleset) CompileRules(ctx context.Context, tell func(Progress)) (*reso
 	}
 	if err == nil {
 		rules = l.next.Ruleset.Len()
+		l.next.complete()
+		rs.compiled = l.next.Loaded
 	}
 	return l.next.Ruleset, l.next.Warnings, err
 }
@@ -97,11 +100,10 @@ func (rs *Ruleset) CompileRules(ctx context.Context, tell func(Progress)) (*reso
 func (l *loading) compile(options resolver.Options) error {
 	l.next = newCandidate(&Loaded{}, len(l.sources))
 	return retryWhileWritten(l.ctx, func() error {
-		compiler, err := resolver.NewCompiler(options)
+		to, err := l.newCompiling(options)
 		if err != nil {
 			return err
 		}
-		to := &compiling{Compiler: compiler, warnings: lint.New(options).WithPages(l.rs.Pages)}
 		for _, rule := range l.rs.Rules {
 			to.addOwn(rule)
 		}
@@ -113,9 +115,9 @@ func (l *loading) compile(options resolver.Options) error {
 		for i, warnings := range l.next.remarks {
 			to.warnings.AddRead(i+1, warnings...)
 		}
-		compiler.Inspect(to.warnings.Finish)
+		to.Inspect(to.warnings.Finish)
 		var inRules error
-		l.next.Ruleset, inRules = compiler.Compile()
+		l.next.Rules, inRules = to.Compile()
 		l.next.Warnings = to.warnings
 		return errors.Join(inSources, inRules)
 	})
@@ -129,9 +131,24 @@ type intake interface {
 
 // compiling adapts a compiler to [intake], and collects what there is to warn of.
 type compiling struct {
-	*resolver.Compiler
+	*schedule.Compiler
 	warnings *lint.List
 	source   int
+}
+
+// newCompiling returns an intake that compiles rules for the time that what serves is for.
+func (l *loading) newCompiling(options resolver.Options) (*compiling, error) {
+	at := schedule.At(time.Now())
+	switch {
+	case l.serving != nil:
+		at = l.serving.At()
+	case !l.rs.At.IsZero():
+		at = schedule.At(l.rs.At)
+	}
+	compiler, err := schedule.NewCompiler(options, at)
+	return &compiling{
+		Compiler: compiler, warnings: lint.New(options).WithPages(l.rs.Pages),
+	}, err
 }
 
 // Source begins a source; those before it without rules are skipped.
@@ -148,14 +165,15 @@ func (c *compiling) Add(rule resolver.Rule) {
 		texts = strings.Clone(texts)
 	}
 	rule.Key, rule.Value = texts[:len(rule.Key)], texts[len(rule.Key):]
-	rule.Note = strings.Clone(rule.Note)
+	rule.Note, rule.Windows = strings.Clone(rule.Note), strings.Clone(rule.Windows)
 	c.addOwn(rule)
 }
 
 // addOwn adds a rule that nobody changes.
 func (c *compiling) addOwn(rule resolver.Rule) {
-	c.Compiler.Add(rule)
-	c.warnings.Add(c.source, rule)
+	if active, ok := c.Compiler.Add(rule); ok {
+		c.warnings.Add(c.source, active)
+	}
 }
 
 // longestWait is the last wait for a source that is being written. All waits together are twice as
@@ -322,11 +340,15 @@ func (rs *Ruleset) keepPending(work []pending, next *candidate) {
 
 // swap makes a candidate serve. by is the edit that it comes of, nil for none.
 func (rs *Ruleset) swap(next *candidate, by *Edit) {
-	old, now := rs.Serving(), time.Now()
-	before, recovered := old.Digest, rs.LastError() != nil
+	now := time.Now()
 	next.complete()
+	rs.shared.swapping.Lock()
+	old := rs.Serving()
+	next.catchUp(old)
+	before, recovered := old.Digest, rs.LastError() != nil
 	// even if it answers the same: warnings may differ
 	rs.shared.replace(old, next.Loaded)
+	rs.shared.swapping.Unlock()
 	rs.shared.emptied = 0
 	rs.shared.last.Store(goodLoad(now))
 	read := rs.sourcesAt(next.read)
@@ -362,6 +384,9 @@ func (s *shared) replace(old, next *Loaded) {
 	next.counted = s.totals.hits.Next(old.counted, next.Ruleset)
 	next.Reverse = old.Reverse.Follow(next.Ruleset)
 	s.serving.Store(next)
+	if next.HasWindows() {
+		raise(s.windowed)
+	}
 	s.finder.Follow(next.Ruleset)
 	if next.counted == old.counted {
 		return

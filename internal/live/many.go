@@ -12,48 +12,38 @@ import (
 // What changes nothing is left out, such as the removal of a rule that is not there. With isWhole
 // these are all rules, and what is not among them is removed. The error is that of read, or a
 // [Refusal] that names the keys that were passed twice.
-func ChangesFor(serving *resolver.Ruleset, isWhole bool, read func(
+func ChangesFor(serving *Loaded, isWhole bool, read func(
 	now func(key string) (resolver.Rule, bool), change func(rule resolver.Rule, isRemoved bool),
 ) error) ([]Change, error) {
-	c := collection{serving: serving, met: make([]bool, serving.Numbers())}
-	now := func(key string) (resolver.Rule, bool) {
-		_, rule, is := ruleOf(serving, key)
-		return rule, is
-	}
-	if err := read(now, c.add); err != nil {
+	c := collection{serving: serving, met: make([]bool, serving.Ruleset.Numbers()),
+		metIdle: map[string]bool{}}
+	if err := read(serving.Written, c.add); err != nil {
 		return nil, err
 	}
-	for number, isMet := range c.met {
-		if isMet || !isWhole {
-			continue
-		}
-		if rule, is := serving.Numbered(number); is {
-			c.changes = append(c.changes, Change{Key: rule.Key, IsWithoutOther: true})
-		}
+	if isWhole {
+		c.removeOthers()
 	}
 	return c.changes, refuseAll(c.twice)
 }
 
 // collection is a list of changes of the rules that serve, while it is made.
 type collection struct {
-	serving *resolver.Ruleset
-	met     []bool // whether something was passed for the key of a number
+	serving *Loaded
+	// met tells whether something was passed for the key of a number, and metIdle of a canonical key
+	// whose windows are none of this time.
+	met     []bool
+	metIdle map[string]bool
 	changes []Change
 	twice   []error
 }
 
 // add adds the change that sets a rule, or removes the one of its key.
 func (c *collection) add(rule resolver.Rule, isRemoved bool) {
-	number, isKnown := c.serving.NumberOf(rule.Key)
-	var now resolver.Rule
-	isThere := false
-	if isKnown {
-		if now, isThere = c.serving.Numbered(number); c.met[number] {
-			c.twice = append(c.twice, placed(rule.Position,
-				refuse(Invalid, "the key %q stands twice; leave one of them out", rule.Key)))
-			return
-		}
-		c.met[number] = true
+	now, isThere := c.serving.Written(rule.Key)
+	if c.meet(rule.Key, isThere) {
+		c.twice = append(c.twice, placed(rule.Position,
+			refuse(Invalid, "the key %q stands twice; leave one of them out", rule.Key)))
+		return
 	}
 	now.Key, now.Position = rule.Key, rule.Position // which do not count
 	switch {
@@ -61,6 +51,36 @@ func (c *collection) add(rule resolver.Rule, isRemoved bool) {
 		c.changes = append(c.changes, Change{Key: rule.Key})
 	case !isRemoved && (!isThere || now != rule):
 		c.changes = append(c.changes, Change{Key: rule.Key, Rule: &rule})
+	}
+}
+
+// meet marks a key, and reports whether it was marked already. Keys without a rule are told of with
+// the edit.
+func (c *collection) meet(key string, isThere bool) (again bool) {
+	if number, isKnown := c.serving.Ruleset.NumberOf(key); isKnown {
+		again, c.met[number] = c.met[number], true
+	} else if isThere {
+		key = resolver.CanonicalKey(key, c.serving.Ruleset.Options().FoldCase)
+		again, c.metIdle[key] = c.metIdle[key], true
+	}
+	return again
+}
+
+// removeOthers removes the rules whose keys were not met.
+func (c *collection) removeOthers() {
+	remove := func(rule resolver.Rule) {
+		c.changes = append(c.changes, Change{Key: rule.Key, IsWithoutOther: true})
+	}
+	for number, isMet := range c.met {
+		if rule, is := c.serving.Ruleset.Numbered(number); is && !isMet {
+			remove(rule)
+		}
+	}
+	for key, rule := range c.serving.Scheduled("") {
+		if number, _, isActive := c.serving.Active(key); !isActive && !c.metIdle[key] &&
+			!(number < len(c.met) && c.met[number]) {
+			remove(rule)
+		}
 	}
 }
 

@@ -3,9 +3,11 @@ package live
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -21,7 +23,7 @@ func (*readOnly) Writable() error { return errors.New("it is read only") }
 // isWhole it makes all rules these.
 func made(isWhole bool, keysAndValues ...string) *Edit {
 	wanted := edit(keysAndValues...)
-	return &Edit{Make: func(serving *resolver.Ruleset) ([]Change, error) {
+	return &Edit{Make: func(serving *Loaded) ([]Change, error) {
 		return ChangesFor(serving, isWhole, func(
 			_ func(string) (resolver.Rule, bool), change func(resolver.Rule, bool),
 		) error {
@@ -53,6 +55,48 @@ func TestAllRulesBecomeThoseOfAnObject(t *testing.T) {
 		rs.wantServed(t, "a", one, "b", three, "o", three, "c", one)
 		if rs.Serving().Ruleset.Len() != 5 || len(s.rules) != 4 || s.version != 2 {
 			t.Errorf("served %d rules, of which the source has %v", rs.Serving().Ruleset.Len(), s.rules)
+		}
+	})
+}
+
+func TestWindowsThatBeginLaterAreCountedAndRemovedLikeAllRules(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &rewritingSource{}
+		s.set("a", one)
+		rs, _ := serve(t, Config{Sources: []source.Source{s}})
+		later, err := rulefile.ReadJSONValue(strings.NewReader(
+			fmt.Sprintf(`{"to": %q, "since": %q}`, two, at(time.Now(), 60))), "", "fair")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var effects *Effects
+		confirm := func(f *Effects) error { effects = f; return nil }
+		add := &Edit{Changes: []Change{{Key: "fair", Rule: &later}}, Confirm: confirm}
+		if _, err := rs.Apply(t.Context(), add); err != nil || effects.Added != 1 || effects.Own != nil ||
+			len(effects.Written) != 1 || RuleText(effects.Written[0].Now) != RuleText(&later) {
+			t.Fatalf("got %+v, %v", effects, err)
+		}
+		same := byPatch()
+		same.Make = func(serving *Loaded) ([]Change, error) {
+			return ChangesFor(serving, false, func(
+				now func(string) (resolver.Rule, bool), change func(resolver.Rule, bool),
+			) error {
+				rule, _ := now("fair")
+				change(rule, false)
+				return nil
+			})
+		}
+		same.Confirm = confirm
+		if _, err := rs.Apply(t.Context(), same); err != nil || effects.Changed != 0 || s.version != 2 {
+			t.Fatalf("got %+v, %v", effects, err)
+		}
+		without := toRules("a", one)
+		without.Confirm = confirm
+		if _, err := rs.Apply(t.Context(), without); err != nil || effects.Removed != 1 {
+			t.Fatalf("got %+v, %v", effects, err)
+		}
+		if rs.Serving().HasWindows() {
+			t.Error("it is still there")
 		}
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/history"
 	"github.com/caddy-shortlink/shortlink/internal/pace"
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
@@ -158,7 +159,7 @@ func (rs *Ruleset) record(old *Loaded, next *candidate, by *Edit, now time.Time)
 func keyChanges(old, next *Loaded) iter.Seq[history.KeyChange] {
 	return func(yield func(history.KeyChange) bool) {
 		pause := pace.New().Pause
-		for key := range differingKeys(old.Ruleset, next.Ruleset) {
+		for key := range schedule.Differing(&old.Rules, &next.Rules) {
 			pause()
 			k := history.KeyChange{Key: key}
 			k.Key, k.Before = valueOf(old, k.Key)
@@ -172,33 +173,16 @@ func keyChanges(old, next *Loaded) iter.Seq[history.KeyChange] {
 
 // valueOf returns the rule of a key as it is written, in JSON, nil for none, and its key.
 func valueOf(serving *Loaded, key string) (written string, value json.RawMessage) {
-	if _, rule, ok := ruleOf(serving.Ruleset, key); ok {
-		return rule.Key, json.RawMessage(RuleText(&rule))
+	if rule := serving.written(key); rule != nil {
+		return rule.Key, json.RawMessage(RuleText(rule))
 	}
 	return key, nil
 }
 
-// differingKeys gives keys whose rules may differ between two rulesets. They are those that have
-// changed if one ruleset is derived from the other, and else all.
-func differingKeys(old, next *resolver.Ruleset) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		if old.SharesNumbers(next) {
-			for number := range next.Differing(old) {
-				if !yield(next.KeyOf(number)) {
-					return
-				}
-			}
-			return
-		}
-		for rule := range next.Rules() {
-			if !yield(rule.Key) {
-				return
-			}
-		}
-		for rule := range old.Rules() {
-			if _, _, ok := ruleOf(next, rule.Key); !ok && !yield(rule.Key) {
-				return
-			}
-		}
+// written returns the rule of a key as it is written, nil for none.
+func (l *Loaded) written(key string) *resolver.Rule {
+	if rule, ok := l.Written(key); ok {
+		return &rule
 	}
+	return nil
 }

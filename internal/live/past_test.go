@@ -14,6 +14,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/history"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
@@ -54,8 +55,8 @@ func TestAnyRulesOfThePastAreRestored(t *testing.T) {
 		synctest.Wait()
 		digests := []string{rs.Serving().Digest}
 		next := rand.New(rand.NewPCG(1, 2))
-		for i := range 40 {
-			switch next.IntN(4) {
+		for i := range 60 {
+			switch next.IntN(6) {
 			case 0: // everything is another
 				s.set("a", one, fmt.Sprint("new", i), two, "b", three)
 				s.tell()
@@ -64,6 +65,16 @@ func TestAnyRulesOfThePastAreRestored(t *testing.T) {
 					!strings.Contains(err.Error(), "already") {
 					t.Fatal(err)
 				}
+			case 2, 3: // windows that begin and end meanwhile
+				now := time.Now()
+				key := []string{"a", "b", "c"}[next.IntN(3)]
+				rule, err := rulefile.ReadJSONValue(strings.NewReader(fmt.Sprintf(
+					`[{"to": %q, "until": %q}, {"to": "gone", "since": %[2]q, "until": %[3]q}]`, one,
+					at(now, next.IntN(9)), at(now, next.IntN(9)+9))), "", key)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, _ = rs.Apply(t.Context(), &Edit{Changes: []Change{{Key: key, Rule: &rule}}})
 			default:
 				key := []string{"a", "b", "c", "gh/{x}", "to/{y}", "café"}[next.IntN(6)]
 				value := []string{one, two, "", "/a"}[next.IntN(4)]
@@ -81,6 +92,19 @@ func TestAnyRulesOfThePastAreRestored(t *testing.T) {
 			}
 			if now := rs.Serving().Digest; now != digest {
 				t.Fatalf("restored %s, and it is %s", digest, now)
+			}
+			synctest.Wait()
+			change, err := rs.ChangeTo(t.Context(), digest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			kinds := map[resolver.ChangeKind]int{}
+			for _, k := range change.Keys {
+				kinds[k.Kind()]++
+			}
+			if kinds[resolver.ChangeAdded] != change.Added || kinds[resolver.ChangeEdited] != change.Changed ||
+				kinds[resolver.ChangeRemoved] != change.Removed || change.User != "bob" {
+				t.Errorf("of %v it says %+v", change.Keys, change.Change)
 			}
 		}
 	})

@@ -266,6 +266,7 @@ func serve(t *testing.T, config Config) (*Ruleset, *observer.ObservedLogs) {
 	}
 	t.Cleanup(func() { _ = rs.shared.Destruct() }) // which has nothing to store
 	rs.outlive()
+	go rs.followClock()
 	go rs.follow(rs.watch())
 	return rs, logs
 }

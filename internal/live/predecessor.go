@@ -156,7 +156,7 @@ type lastGood struct {
 
 // Read passes the rules that serve, and those that an earlier source shadows.
 func (s lastGood) Read(_ context.Context, add func(resolver.Rule)) (version string, err error) {
-	for rule := range s.serving.Ruleset.RulesOf(s.index + 1) { // 0 are the inline ones
+	for rule := range s.serving.RulesOf(s.index + 1) { // 0 are the inline ones
 		add(rule)
 	}
 	return s.serving.versions[s.index], nil

@@ -19,7 +19,8 @@ import (
 type Ruleset struct {
 	Config
 	reporter
-	shared *shared // nil before it has started
+	shared   *shared // nil before it has started
+	compiled *Loaded // by CompileRules
 	// lasting ends some time after the configuration; nil before that has started.
 	lasting context.Context
 }
@@ -118,13 +119,13 @@ func (rs *Ruleset) HitSummary(ctx context.Context, most int) (*hits.Summary, err
 	if err != nil {
 		return nil, err
 	}
-	serving := rs.Serving().Ruleset
+	serving := rs.Serving()
 	var used []hits.Used
 	for _, u := range all.MostUsed {
 		if len(used) == most {
 			break
 		}
-		if _, rule, ok := ruleOf(serving, u.Key); ok {
+		if rule, ok := serving.Written(u.Key); ok {
 			used = append(used, hits.Used{Key: rule.Key, N: u.N})
 		}
 	}
@@ -135,20 +136,12 @@ func (rs *Ruleset) HitSummary(ctx context.Context, most int) (*hits.Summary, err
 // DaysOf returns the hits of a key's rule on each of the last [hits.DaysKept] days, oldest first,
 // and its total.
 func (rs *Ruleset) DaysOf(ctx context.Context, key string) ([]hits.Day, hits.Count, error) {
-	serving := rs.Serving().Ruleset
-	number, _, ok := ruleOf(serving, key)
+	rule, ok := rs.Serving().Written(key)
 	if !ok {
 		return nil, hits.Count{}, refuse(NoRule, "there is no rule for the key %q", key)
 	}
-	return rs.shared.totals.keeper.DaysOf(ctx, serving.KeyOf(number))
-}
-
-// ruleOf returns the rule of a key, and its number.
-func ruleOf(ruleset *resolver.Ruleset, key string) (number int, rule resolver.Rule, ok bool) {
-	if number, ok = ruleset.NumberOf(key); ok {
-		rule, ok = ruleset.Numbered(number)
-	}
-	return number, rule, ok
+	canonical := resolver.CanonicalKey(rule.Key, rs.Options.FoldCase)
+	return rs.shared.totals.keeper.DaysOf(ctx, canonical)
 }
 
 // Search finds rules that serve, like [find.Index.Search].
@@ -162,16 +155,17 @@ func (rs *Ruleset) Suggest(path string, most int) []resolver.Rule {
 	return rs.shared.finder.Suggest(rs.Serving().Listed(), path, most)
 }
 
-// run reports the first rules, if this handler has loaded them, and follows the sources until the
-// configuration is unloaded.
+// run reports the first rules, if this handler has loaded them, and follows the sources and the
+// clock until the configuration is unloaded.
 func (rs *Ruleset) run(later []notice) {
 	rs.tell(rs.Serving(), later)
-	if len(rs.Sources) == 0 {
+	if len(rs.Sources) == 0 && !rs.Serving().HasWindows() {
 		rs.adoptPages()
 		return
 	}
 	if rs.shared.following.LockWithin(rs.Context) {
 		rs.shared.handler.Store(rs)
+		go rs.followClock()
 		rs.adoptPages()
 		rs.follow(rs.watch())
 		rs.shared.following.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/pace"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/reverse"
-	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/source"
 	"github.com/caddyserver/caddy/v2"
@@ -50,6 +50,11 @@ type shared struct {
 	finder   *find.Index
 	locating turn // held while rules are located
 
+	// swapping is held while what serves is replaced. Unlike a load, it waits for nothing.
+	swapping turn
+	// windowed holds a value when there may be windows to follow.
+	windowed chan struct{}
+
 	loading turn     // held during a load; guards the fields below
 	notices []notice // of the load in progress
 	// emptied is the source that an edit has left without rules, until those serve: its index plus
@@ -82,7 +87,7 @@ func (t turn) Unlock() { <-t }
 
 // Loaded is a ruleset that has been read, compiled and checked.
 type Loaded struct {
-	Ruleset *resolver.Ruleset
+	schedule.Rules
 	// Reverse tells which key leads to a page; nil where nobody asks.
 	Reverse  *reverse.Index
 	Warnings *lint.List
@@ -91,6 +96,7 @@ type Loaded struct {
 	expected []source.PlacedExpectations // of the sources
 	remarks  [][]lint.Warning            // of the readers of the sources
 	broken   brokenRules
+	ahead    *ahead
 	counted  *hits.RulesetCounters // its hits; nil before it serves
 }
 
@@ -138,6 +144,7 @@ func newShared(name string, first *Loaded, last *lastLoad) (*shared, error) {
 	}
 	s := &shared{
 		following: make(turn, 1), loading: make(turn, 1), locating: make(turn, 1),
+		swapping: make(turn, 1), windowed: make(chan struct{}, 1),
 		totals: value.(*totals), finder: find.New(pace.New().Pause),
 	}
 	for range first.versions {

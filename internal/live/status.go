@@ -94,6 +94,7 @@ type Status struct {
 	// BrokenRules is how many rules are answered with an error; Broken has the first 1000 of them.
 	BrokenRules int          `json:"broken_rules"`
 	Broken      []BrokenRule `json:"broken,omitempty"`
+	WindowStatus
 	// History says since when changes of the rules cannot be stored; nil if they can.
 	History *history.Outage `json:"history,omitempty"`
 }
@@ -151,8 +152,8 @@ func (rs *Ruleset) Status() Status {
 		LastLoad: LoadStatus{Time: last.time, Result: "loaded"},
 		Loaded:   last.loaded,
 
-		BrokenRules: serving.broken.count,
-		History:     rs.shared.totals.history.Outage(),
+		BrokenRules: serving.broken.count, WindowStatus: rs.windowStatus(serving),
+		History: rs.shared.totals.history.Outage(),
 	}
 	for _, err := range rs.brokenIn(serving).first {
 		status.Broken = append(status.Broken,

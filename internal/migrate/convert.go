@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -141,7 +142,7 @@ func (c *converter) isConverted(rule resolver.Rule) bool {
 		c.done.Refused.report(rule.Position, rule.Key, err.Error())
 		return false
 	}
-	if wrong := c.checker.Check(rule); wrong != nil {
+	if wrong := c.check(rule); wrong != nil {
 		for _, err := range wrong {
 			c.done.Refused.report(rule.Position, rule.Key, err.Message)
 		}
@@ -153,9 +154,26 @@ func (c *converter) isConverted(rule resolver.Rule) bool {
 	return true
 }
 
+// check returns what is wrong with a rule, in any of its windows.
+func (c *converter) check(rule resolver.Rule) (wrong resolver.RuleErrors) {
+	if rule.Windows == "" {
+		return c.checker.Check(rule)
+	}
+	for i, w := range schedule.Split(rule) {
+		checker := c.checker
+		if i > 0 { // the key stands there for the first one
+			checker = resolver.NewRuleChecker()
+		}
+		w.Rule.Key, w.Rule.Position = rule.Key, rule.Position
+		wrong = append(wrong, checker.Check(w.Rule)...)
+	}
+	return wrong
+}
+
 // checkVisible refuses a rule with characters that would control a terminal.
 func checkVisible(rule resolver.Rule) error {
-	if text := rule.Key + rule.Value; !utf8.ValidString(text) || printable.Text(text) == text {
+	text := rule.Key + rule.Value + rule.Windows
+	if !utf8.ValidString(text) || printable.Text(text) == text {
 		return nil
 	}
 	return errors.New("the key or the destination holds a control character, or one that reverses " +

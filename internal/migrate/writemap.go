@@ -81,6 +81,8 @@ func writeMap(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 // checkInMap refuses a rule that a line of a map cannot express.
 func checkInMap(rule resolver.Rule) error {
 	switch {
+	case rule.Windows != "":
+		return errors.New("a line is there always, and this rule has windows; write json or csv")
 	case resolver.IsTemplate(rule.Key):
 		return errors.New("a map has no templates; write a rule for each path")
 	case rule.Value == resolver.GoneValue || rule.Value == resolver.PassValue:

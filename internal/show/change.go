@@ -1,9 +1,11 @@
 package show
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
-	"strconv"
 
+	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -34,8 +36,11 @@ func LinesOf(changes ...resolver.Change) (lines []ChangeLine) {
 // Lines returns the lines of a change: for the key itself, and for what is below it if that
 // differs.
 func (c Change) Lines() (lines []ChangeLine) {
-	if c.Kind == ChangeNote {
-		return []ChangeLine{{c.Key, quotedNote(*c.Was), quotedNote(*c.Now)}}
+	switch c.Kind {
+	case ChangeNote:
+		return []ChangeLine{{c.Key, noteText(c.Was), noteText(c.Now)}}
+	case ChangeWindows:
+		return []ChangeLine{{c.Key, valueText(c.Was), valueText(c.Now)}}
 	}
 	before, after := c.Before, c.After
 	keyChanges, belowChanges := before.Key != after.Key, before.Below != after.Below
@@ -49,23 +54,30 @@ func (c Change) Lines() (lines []ChangeLine) {
 	return lines
 }
 
-// Change is a change as JSON: for clients, or of a note, which no client sees.
+// Change is a change as JSON: for clients, or of a note, which no client sees, or of windows, which
+// clients see at another time.
 type Change struct {
 	Kind     string `json:"kind"`
 	Key      string `json:"key"`
 	Position string `json:"position,omitempty"`
 	// Query stands for the query of the requests, if only requests with one are affected.
 	Query string `json:"query,omitempty"`
-	// Before and After are nil for a note.
+	// Before and After are nil for a note and for windows.
 	Before *KeyAnswers `json:"before,omitempty"`
 	After  *KeyAnswers `json:"after,omitempty"`
-	// Was and Now are the note, nil for a change for clients.
-	Was *string `json:"was,omitempty"`
-	Now *string `json:"now,omitempty"`
+	// Was and Now are the note, or a rule's value in JSON, nil for none and for a change for clients.
+	Was json.RawMessage `json:"was,omitempty"`
+	Now json.RawMessage `json:"now,omitempty"`
 }
 
-// ChangeNote is the kind of a change of a note.
-const ChangeNote = "note"
+// The kinds of changes that are none for clients now.
+const (
+	ChangeNote    = "note"
+	ChangeWindows = "windows"
+)
+
+// IsForClients reports whether clients see a change now.
+func (c Change) IsForClients() bool { return c.Kind != ChangeNote && c.Kind != ChangeWindows }
 
 // KeyAnswers are the answers for a key, for the key with a slash, and for anything else below
 // it.
@@ -95,7 +107,17 @@ func ChangeOf(c resolver.Change) Change {
 // NoteChangeOf returns, for JSON, the change of the note that a rule had.
 func NoteChangeOf(was string, rule resolver.Rule) Change {
 	return Change{Kind: ChangeNote, Key: rule.Key, Position: rule.Position.String(),
-		Was: &was, Now: &rule.Note}
+		Was: noteOf(was), Now: noteOf(rule.Note)}
+}
+
+// writtenChangeOf returns, for JSON, a change of a note or of windows.
+func writtenChangeOf(c live.WrittenChange) Change {
+	rule := *cmp.Or(c.Now, c.Was)
+	if c.Was != nil && c.Now != nil && c.Was.Windows == c.Now.Windows {
+		return NoteChangeOf(c.Was.Note, rule)
+	}
+	return Change{Kind: ChangeWindows, Key: rule.Key, Position: rule.Position.String(),
+		Was: json.RawMessage(live.RuleText(c.Was)), Now: json.RawMessage(live.RuleText(c.Now))}
 }
 
 func keyAnswersOf(k resolver.KeyResults) *KeyAnswers {
@@ -126,9 +148,15 @@ func (a Answer) text() string {
 	return a.Outcome
 }
 
-func quotedNote(note string) string {
-	if note == "" {
+// noteOf returns a note as JSON.
+func noteOf(note string) json.RawMessage {
+	text, _ := printable.JSON(note) // a string always has a JSON form
+	return json.RawMessage(text)
+}
+
+func noteText(note json.RawMessage) string {
+	if string(note) == `""` {
 		return "none"
 	}
-	return strconv.Quote(note)
+	return string(note)
 }

@@ -12,7 +12,7 @@ type Changes struct {
 	Added   int    `json:"added"`
 	Removed int    `json:"removed"`
 	Changed int    `json:"changed"`
-	// Changes are for clients, also of links that lead elsewhere by others, and then of notes. Unnamed
+	// Changes are for clients, also of links that lead elsewhere by others, and then of notes and windows. Unnamed
 	// is how many more there may be; if HasMore, there are more than these.
 	Changes  []Change  `json:"changes"`
 	Unnamed  int       `json:"unnamed,omitempty"`
@@ -30,8 +30,8 @@ func ChangesOf(f *live.Effects) *Changes {
 			c.Changes = append(c.Changes, ChangeOf(change))
 		}
 	}
-	for _, note := range f.Notes {
-		c.Changes = append(c.Changes, NoteChangeOf(note.Was, note.Rule))
+	for _, written := range f.Written {
+		c.Changes = append(c.Changes, writtenChangeOf(written))
 	}
 	for _, w := range f.Warnings {
 		c.Findings = append(c.Findings,

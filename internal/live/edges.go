@@ -1,0 +1,111 @@
+package live
+
+import (
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
+	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
+)
+
+// tick is how often the clock is looked at while there are windows: it may be set, and a machine
+// may sleep, neither of which timers notice.
+const tick = time.Second
+
+// followClock lets windows begin and end until the configuration is unloaded.
+func (rs *Ruleset) followClock() {
+	var looked *ahead
+	for {
+		var next <-chan time.Time
+		if serving := rs.Serving(); serving.HasWindows() {
+			now := time.Now()
+			if !serving.IsFor(schedule.At(now)) {
+				rs.turn(schedule.At(now))
+				continue
+			}
+			if looked != serving.ahead { // it takes a while
+				go rs.lookAhead(looked, serving)
+				looked = serving.ahead
+			}
+			left := tick
+			if edge, ok := serving.NextEdge(); ok {
+				left = min(left, edge.Sub(now.Round(0))) // by the clock on the wall
+			}
+			next = time.After(left)
+		}
+		select {
+		case <-rs.Context.Done():
+			return
+		case <-next:
+		case <-rs.shared.windowed:
+		}
+	}
+}
+
+// turn swaps in the ruleset of a time, beside any load that goes on.
+func (rs *Ruleset) turn(now schedule.Time) {
+	rs.shared.swapping.Lock()
+	old := rs.Serving()
+	next := &candidate{Loaded: new(Loaded)}
+	*next.Loaded = *old
+	inRules := next.turn(now)
+	next.countBroken()
+	rs.shared.replace(old, next.Loaded)
+	rs.shared.swapping.Unlock()
+	rs.tell(next.Loaded, rs.turned(old, next, inRules))
+	if next.Ruleset.IsWorn() {
+		go rs.alone(func() error { return nil }) //nolint:errcheck // it recompiles
+	}
+}
+
+// turn makes the candidate that of another time, like [schedule.Rules.Turn].
+func (c *candidate) turn(at schedule.Time) error {
+	derived, err := c.Turn(at)
+	c.follow(derived, nil)
+	return err
+}
+
+// catchUp makes a candidate one that can replace what serves: an edge may have come since it was
+// begun. shared.swapping must be held.
+func (c *candidate) catchUp(serving *Loaded) {
+	if c.base == nil || c.base == serving {
+		return
+	}
+	if c.Ruleset.SharesNumbers(serving.Ruleset) { // both have given the next number to a key
+		if anew, err := c.Rules.Recompile(); err == nil {
+			c.Rules = anew
+		}
+	}
+	difference, fresh := c.difference, c.fresh
+	_ = c.turn(serving.At()) // that is told of the edge
+	c.difference, c.fresh = difference, fresh
+	c.countBroken()
+}
+
+// turned returns the notices of an edge: what has changed, and what fails since then.
+func (rs *Ruleset) turned(old *Loaded, next *candidate, inRules error) []notice {
+	n := rs.swapped(old.Digest, next.Loaded, next.difference, next.fresh)
+	n.message = "rules swapped: a window begins or ends"
+	notices := []notice{n}
+	fail := func(message string, err error) {
+		if err != nil {
+			notices = append(notices, notice{level: zap.ErrorLevel, message: message, record: record{
+				{"name", rs.Name}, {"digest", next.Digest}, {"error", err.Error()},
+			}})
+		}
+	}
+	fail("windows that begin cannot serve, and wait for the next edge", inRules)
+	if rs.check(old.Ruleset, old.expected) == nil {
+		fail("an expectation fails now that a window begins or ends, which takes effect all the same",
+			rs.check(next.Ruleset, next.expected))
+	}
+	before := []*resolver.Ruleset{old.Ruleset}
+	if count, first := lint.Broken(next.Ruleset, before, namedKeys); count > 0 {
+		rs.locateErrors(next.versions, first)
+		fail("keys are answered with an error now that a window begins or ends",
+			brokenError(count, first))
+	}
+	return notices
+}

@@ -1,0 +1,119 @@
+package schedule
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// compileAt compiles rules of several sources for a time.
+func compileAt(t *testing.T, at Time, sources ...map[string][]Window) Rules {
+	t.Helper()
+	c, err := NewCompiler(resolver.Options{NoLines: true, Digest: true}, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, rules := range sources {
+		if i > 0 {
+			c.NextSource()
+		}
+		for key, windows := range rules {
+			c.Add(Join(key, resolver.Position{}, windows))
+		}
+	}
+	rules, err := c.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rules
+}
+
+func leadingTo(value string, since, until Time) Window {
+	return Window{since, until, resolver.Rule{Value: value}}
+}
+
+func TestARedirectHoldsUntilARuleOfAnySourceChangesIt(t *testing.T) {
+	const to = "https://x.example/"
+	always := []Window{leadingTo(to, Begin, End)}
+	many := map[string][]Window{"docs": always, "far": {leadingTo(to, 60, End)}}
+	for i := range mostBelow + 1 {
+		many[fmt.Sprint("docs/", i)] = []Window{leadingTo(to, 70, End)}
+		many[fmt.Sprint("docs-", i)] = []Window{leadingTo(to, 65, End)}
+	}
+	for name, tt := range map[string]struct {
+		sources []map[string][]Window
+		want    Time
+	}{
+		"its own window ends": {[]map[string][]Window{{"docs": {leadingTo(to, 0, 90)}}}, 90},
+		"the rule of a source behind ends": {[]map[string][]Window{
+			{"docs": {leadingTo(to, 0, 10)}}, {"docs": {leadingTo(to, 0, 80)}}}, 80},
+		"a longer key begins": {[]map[string][]Window{{"docs": always,
+			"docs/new": {leadingTo(to, 70, End)}}}, 70},
+		"a key with the same beginning is another one": {[]map[string][]Window{{"docs": always,
+			"docs-new": {leadingTo(to, 70, End)}}}, End},
+		"a rule of its chain ends": {[]map[string][]Window{{"docs": {leadingTo("/home", Begin, End)},
+			"home": {leadingTo(to, 0, 75)}}}, 75},
+		"a template begins, which may match": {[]map[string][]Window{{"docs": always,
+			"{a}/{b}": {leadingTo(to, 72, End)}}}, 72},
+		"there are too many to look at": {[]map[string][]Window{many}, 60},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rules := compileAt(t, 50, tt.sources...)
+			result := rules.Ruleset.Resolve("https://go.example/docs")
+			for range 2 {
+				if got := rules.EndOf(&result); result.Destination != to || got != tt.want {
+					t.Errorf("%s holds until %d, want %d", result.Destination, got, tt.want)
+				}
+			}
+		})
+	}
+}
+
+func TestTheRemovalOfAnotherSpellingLeavesARuleItsWindows(t *testing.T) {
+	for name, at := range map[string]Time{"open": 5, "closed": 50} {
+		t.Run(name, func(t *testing.T) {
+			rules := compileAt(t, at, map[string][]Window{"fair": {leadingTo("/a", 0, 10)}})
+			changes, err := rules.Ruleset.BySpelling([]resolver.RuleChange{{Key: "%66air"}}, rules.RuleOf)
+			if err != nil {
+				t.Fatal(err)
+			}
+			next, err := rules.With(changes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			was, _ := rules.Written("fair")
+			if got, _ := next.Written("fair"); got != was || next.Digest() != rules.Digest() {
+				t.Errorf("now it is %+v", got)
+			}
+		})
+	}
+}
+
+func TestARuleThatStandsTwiceIsRefusedAlsoWhereNeitherIsThereNow(t *testing.T) {
+	at := func(line int) resolver.Position { return resolver.Position{Source: "f", Line: line, Column: 1} }
+	windowed := Join("a", at(1), []Window{leadingTo("/b", 0, 10)})
+	plain := resolver.Rule{Key: "a", Value: "/c", Position: at(2)}
+	again := Join("%61", at(2), []Window{leadingTo("/d", 20, 30)})
+	for name, rules := range map[string][]resolver.Rule{
+		"with a plain one": {windowed, plain}, "with another one": {windowed, again},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := Validate(rules, resolver.Options{})
+			const want = `f:2:1: key "%s": the key is already defined at f:1:1; write its rules as one that ` +
+				"has all windows, or remove one of the two"
+			if err == nil || err.Error() != fmt.Sprintf(want, rules[1].Key) {
+				t.Errorf("got %v", err)
+			}
+			none := compileAt(t, 50)
+			r := none.Reread()
+			r.Source(0)
+			for _, rule := range rules {
+				r.Add(rule)
+			}
+			if _, err := r.Changes(); err != resolver.ErrDuplicateKey {
+				t.Errorf("read again: %v", err)
+			}
+		})
+	}
+}

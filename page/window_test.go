@@ -1,0 +1,110 @@
+package page_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
+)
+
+// scheduled are rules with windows: of one that is open, of one that is to come, and of several.
+const scheduled = `{
+	"docs": "https://docs.example",
+	"fair": {"to": "https://fair.example", "until": "2999-03-01"},
+	"later": {"to": "https://later.example", "since": "2999-03-01T18:00:00+01:00"},
+	"plan": [
+		{"to": "https://plan.example", "until": "2999-03-01", "note": "Of the spring."},
+		{"to": "https://video.example/", "since": "2999-03-01", "until": "2999-06-01"},
+		{"to": "gone", "since": "2999-07-01"}
+	]
+}
+`
+
+func TestThePageSaysWhenALinkLeadsWhere(t *testing.T) {
+	s, _ := servePage(t, scheduled, "")
+	const plan = "Until 1 March 2999, then video.example until 1 June 2999, from 1 July 2999 gone"
+	s.Get(t, "/.links/?q=", testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200, plan,
+		"Until 1 March 2999")
+	s.Get(t, "/.links/?q=", testcaddy.AsAnn).Wants(t, 200,
+		"fair https://fair.example (Until 1 March 2999)", "plan https://plan.example ("+plan+")")
+	for _, as := range []string{testcaddy.AsHTML, "Accept: text/plain"} {
+		s.Get(t, "/.links/key/plan", testcaddy.AsAnn, as).Wants(t, 200, plan, "Of the spring.")
+		s.Get(t, "/.links/key/later", testcaddy.AsAnn, as).Wants(t, 200, "From 1 March 2999 17:00:00 UTC")
+	}
+	for _, format := range []string{"json", "csv"} {
+		s.Get(t, "/.links/export."+format, testcaddy.AsAnn).Wants(t, 200, "later.example",
+			"2999-03-01T17:00:00Z", "video.example", "2999-07-01")
+	}
+}
+
+func TestAFormHasTheTimesOfALink(t *testing.T) {
+	s, file := servePage(t, scheduled, "")
+	form := s.FormOf(t, "/.links/key/fair?edit")
+	if form.Get("until") != "2999-03-01" || form.Get("since") != "" {
+		t.Errorf("the form has %v", form)
+	}
+	form.Set("since", "2000-01-01")
+	form.Set("until", "2998-03-01 10:00")
+	s.Post(t, "/.links/key/fair", form.Encode(), testcaddy.AsHTML).Wants(t, 422,
+		"until takes a time; 2998-03-01 10:00 has no zone")
+	form.Set("until", "1999-01-01")
+	s.Post(t, "/.links/key/fair", form.Encode(), testcaddy.AsHTML).Wants(t, 422, "not after since")
+	form.Set("until", "2998-03-01T10:00:00Z")
+	if got := s.Post(t, "/.links/key/fair", form.Encode(), testcaddy.AsHTML); got.Status != 303 {
+		t.Error(got.Status, got.Body)
+	}
+	want := `"fair": {"to":"https://fair.example","since":"2000-01-01","until":"2998-03-01T10:00:00Z"}`
+	if got := testcaddy.ReadFile(t, file); !strings.Contains(got, want) {
+		t.Errorf("the file has\n%s", got)
+	}
+}
+
+func TestAnEditLosesNoWindowUnsaid(t *testing.T) {
+	s, file := servePage(t, scheduled, "")
+	form := s.FormOf(t, "/.links/key/plan?edit")
+	s.Get(t, "/.links/key/plan?edit", testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200,
+		"a form has fields for one", "video.example")
+	plan := s.Post(t, "/.links/key/plan", form.Encode(), testcaddy.AsHTML)
+	plan.Wants(t, 409, "a form has fields for one")
+	for key, want := range map[string]string{
+		"plan": "a form has fields for one", "fair": "(Until 1 March 2999)",
+		"later": "(From 1 March 2999 17:00:00 UTC)",
+	} {
+		edit := url.Values{"to": {"https://new.example"}, "digest": {digestOnPage(t, s)}}
+		s.Post(t, "/.links/key/"+key, edit.Encode(), testcaddy.AsJSON).Wants(t, 409, want)
+		edit.Del("digest")
+		s.Post(t, "/.links/key/"+key, edit.Encode(), testcaddy.AsJSON, "If-Match: *").
+			Wants(t, 409, want)
+	}
+	if got := testcaddy.ReadFile(t, file); got != scheduled {
+		t.Errorf("the file has\n%s", got)
+	}
+	unscheduled := url.Values{"to": {"https://new.example"}, "until": {""}}
+	got := s.Post(t, "/.links/key/fair", unscheduled.Encode(), testcaddy.AsJSON,
+		"If-Match: *")
+	now := testcaddy.ReadFile(t, file)
+	if got.Status != 200 || !strings.Contains(now, `"fair": "https://new.example"`) {
+		t.Errorf("%d %s", got.Status, got.Body)
+	}
+}
+
+func TestARenamedLinkKeepsItsWindows(t *testing.T) {
+	s, file := servePage(t, scheduled, "")
+	form := s.FormOf(t, "/.links/key/plan?rename")
+	form.Set("new_key", "spring")
+	got := s.Post(t, "/.links/key/plan", form.Encode(), testcaddy.AsHTML)
+	if got.Status == 428 {
+		got = s.Post(t, "/.links/key/plan", testcaddy.FieldsOf(got.Body).Encode(), testcaddy.AsHTML)
+	}
+	if got.Status != 303 {
+		t.Fatal(got.Status, got.Body)
+	}
+	now := testcaddy.ReadFile(t, file)
+	for _, want := range []string{`"spring": [`, `{"to":"gone","since":"2999-07-01"}`,
+		`{"to":"/spring","since":"2999-07-01"}`, `{"to":"/spring","until":"2999-03-01"}`} {
+		if !strings.Contains(now, want) {
+			t.Errorf("the file has no %s:\n%s", want, now)
+		}
+	}
+}
