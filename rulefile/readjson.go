@@ -50,11 +50,11 @@ func ReadExpectations(r io.Reader, source string, add func(resolver.Rule)) error
 	return j.result()
 }
 
-// ReadJSONPatch reads a JSON merge patch (RFC 7396) of an object of rules. It passes on each rule as
-// it is then, or the key of one that null removes. Members of an object are merged with those of
+// ReadJSONPatch reads a JSON merge patch (RFC 7396) of an object of rules. It passes on each rule
+// as it is then, or the key of one that null removes. Members of an object are merged with those of
 // the rule that now returns, which has them also where it is written as a string; null takes one
-// away. If now is nil, it reads all rules, like [ReadJSON]. The error is an [Errors] or the
-// reader's own.
+// away. An array replaces the rule. If now is nil, it reads all rules, like [ReadJSON]. The error
+// is an [Errors] or the reader's own.
 func ReadJSONPatch(
 	r io.Reader, source string, now func(key string) (resolver.Rule, bool),
 	change func(rule resolver.Rule, isRemoved bool),
@@ -344,8 +344,8 @@ func (j *jsonReader) readObject(o *jsonObject, start resolver.Position) {
 	}
 }
 
-// setNow sets a window that a patch is merged with to that of its key's rule. Several windows are an
-// array, which is no object to merge with.
+// setNow sets a window that a patch is merged with to that of its key's rule. Several windows are
+// an array, which is no object to merge with.
 func (j *jsonReader) setNow(w *schedule.Window) (ok bool) {
 	rule, ok := j.now(w.Rule.Key)
 	if !ok {

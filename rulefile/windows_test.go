@@ -68,7 +68,8 @@ func TestTimesOfAnyZoneAreWrittenInUTC(t *testing.T) {
 }
 
 func TestALineCannotExpressWindows(t *testing.T) {
-	rule, err := rulefile.ReadJSONValue(strings.NewReader(`{"to": "/b", "until": "2027-03-01"}`), "", "a")
+	const value = `{"to": "/b", "until": "2027-03-01"}`
+	rule, err := rulefile.ReadJSONValue(strings.NewReader(value), "", "a")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,8 +39,8 @@ that are added and removed, keys whose own rule changes, and keys whose rule is 
 but leads elsewhere, because a rule further along their chain has changed, or a shorter
 key now matches them. "?…" after a key means that only requests with a query differ.
 diff compares the compiled rules, as they are now or at another time. For a key with
-variables it says what happens to values that no other key matches. Notes that differ are listed apart, because clients do not
-see them. "-" is standard input.
+variables it says what happens to values that no other key matches. Notes that differ
+are listed apart, because clients do not see them. "-" is standard input.
 
 With --format json each change is an object on a line of its own.
 

@@ -86,7 +86,7 @@ type visit struct {
 func (s *Store) use(ctx context.Context, do func(*visit) error) error {
 	place := s.place.Load()
 	if place == nil {
-		return errors.New("Caddy has not started yet")
+		return errors.New("it is not open before Caddy has started")
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, useTime, errors.New("timed out after a minute"))
 	defer cancel()

@@ -102,7 +102,8 @@ func TestAnyRulesOfThePastAreRestored(t *testing.T) {
 			for _, k := range change.Keys {
 				kinds[k.Kind()]++
 			}
-			if kinds[resolver.ChangeAdded] != change.Added || kinds[resolver.ChangeEdited] != change.Changed ||
+			if kinds[resolver.ChangeAdded] != change.Added ||
+				kinds[resolver.ChangeEdited] != change.Changed ||
 				kinds[resolver.ChangeRemoved] != change.Removed || change.User != "bob" {
 				t.Errorf("of %v it says %+v", change.Keys, change.Change)
 			}

@@ -91,7 +91,9 @@ func TestTheRemovalOfAnotherSpellingLeavesARuleItsWindows(t *testing.T) {
 }
 
 func TestARuleThatStandsTwiceIsRefusedAlsoWhereNeitherIsThereNow(t *testing.T) {
-	at := func(line int) resolver.Position { return resolver.Position{Source: "f", Line: line, Column: 1} }
+	at := func(line int) resolver.Position {
+		return resolver.Position{Source: "f", Line: line, Column: 1}
+	}
 	windowed := Join("a", at(1), []Window{leadingTo("/b", 0, 10)})
 	plain := resolver.Rule{Key: "a", Value: "/c", Position: at(2)}
 	again := Join("%61", at(2), []Window{leadingTo("/d", 20, 30)})

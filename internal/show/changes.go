@@ -12,8 +12,8 @@ type Changes struct {
 	Added   int    `json:"added"`
 	Removed int    `json:"removed"`
 	Changed int    `json:"changed"`
-	// Changes are for clients, also of links that lead elsewhere by others, and then of notes and windows. Unnamed
-	// is how many more there may be; if HasMore, there are more than these.
+	// Changes are for clients, also of links that lead elsewhere by others, and then of notes and
+	// windows. Unnamed is how many more there may be; if HasMore, there are more than these.
 	Changes  []Change  `json:"changes"`
 	Unnamed  int       `json:"unnamed,omitempty"`
 	HasMore  bool      `json:"more,omitempty"`
