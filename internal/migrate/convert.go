@@ -164,7 +164,6 @@ func (c *converter) check(rule resolver.Rule) (wrong resolver.RuleErrors) {
 		if i > 0 { // the key stands there for the first one
 			checker = resolver.NewRuleChecker()
 		}
-		w.Rule.Key, w.Rule.Position = rule.Key, rule.Position
 		wrong = append(wrong, checker.Check(w.Rule)...)
 	}
 	return wrong
