@@ -54,11 +54,14 @@ func (o Reading) ReadRows(
 			c.pass(add)
 		}
 	}
-	for _, windows := range slices.SortedFunc(maps.Values(c.held), compareFirst) {
+	byPlace := func(a, b []schedule.Window) int {
+		return a[0].Rule.Position.ComparePlace(b[0].Rule.Position)
+	}
+	bySince := func(a, b schedule.Window) int { return cmp.Compare(a.Since, b.Since) }
+	for _, windows := range slices.SortedFunc(maps.Values(c.held), byPlace) {
 		rule := windows[0].Rule
-		slices.SortStableFunc(windows, func(a, b schedule.Window) int { return cmp.Compare(a.Since, b.Since) })
-		what := "the key " + quote(rule.Key) + " has several rows"
-		if c.reports.join(&rule, windows, what) {
+		slices.SortStableFunc(windows, bySince)
+		if c.reports.join(&rule, windows, "the key "+quote(rule.Key)+" has several rows") {
 			add(rule)
 		}
 	}
@@ -81,11 +84,6 @@ func (c *Rows) pass(add func(resolver.Rule)) {
 	w := c.rule
 	w.Rule = w.Rule.Clone()
 	c.held[w.Rule.Key] = append(c.held[w.Rule.Key], w)
-}
-
-// compareFirst compares the places of the first rows of two keys.
-func compareFirst(a, b []schedule.Window) int {
-	return a[0].Rule.Position.ComparePlace(b[0].Rule.Position)
 }
 
 // Rows reads the rows of a table. An unbalanced quotation mark spoils only its own row, because the

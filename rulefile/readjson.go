@@ -38,16 +38,14 @@ func ReadJSON(r io.Reader, source string, add func(resolver.Rule)) error {
 func (o Reading) readJSON(r io.Reader, source string, add func(resolver.Rule)) error {
 	j := jsonReader{tokens: newJSONScanner(r, source), add: add, isExact: o.isExact()}
 	j.tokens.lends = o.Lends
-	j.read()
-	return j.result()
+	return j.read()
 }
 
 // ReadExpectations reads expectations, an object from request path to destination, "pass", "gone"
 // or "error". It is [ReadJSON] with other messages.
 func ReadExpectations(r io.Reader, source string, add func(resolver.Rule)) error {
 	j := jsonReader{tokens: newJSONScanner(r, source), add: add, isOfExpectations: true}
-	j.read()
-	return j.result()
+	return j.read()
 }
 
 // ReadJSONPatch reads a JSON merge patch (RFC 7396) of an object of rules. It passes on each rule
@@ -64,8 +62,7 @@ func ReadJSONPatch(
 		change(rule, j.isNull)
 		j.isNull = false
 	}
-	j.read()
-	return j.result()
+	return j.read()
 }
 
 // ReadJSONValue reads the value of a member of an object of rules, and returns the key's rule. The
@@ -74,8 +71,7 @@ func ReadJSONValue(r io.Reader, source, key string) (resolver.Rule, error) {
 	j := jsonReader{tokens: newJSONScanner(r, source), isValue: true}
 	rule := resolver.Rule{Key: key}
 	j.readValue(&rule)
-	j.readEnd("the value")
-	return rule, j.result()
+	return rule, j.readEnd("the value")
 }
 
 // jsonReader reads one object of rules. After the reading has ended, no token is left.
@@ -101,12 +97,6 @@ type jsonReader struct {
 // memberSpan are the offsets of a member of the object: its name from key to keyEnd, its value from
 // value to end. The zero value is none.
 type memberSpan struct{ key, keyEnd, value, end int }
-
-// result returns all errors.
-func (j *jsonReader) result() error {
-	_, err := j.Result(io.EOF)
-	return err
-}
 
 // objectPerLink is the error of lists of links, in which all rules would have the same key.
 const objectPerLink = "this is an object for each link, as golink exports them; rules are one " +
@@ -135,19 +125,18 @@ func isObjectPerLink(begin []byte) bool {
 	return leadsNowhere && (isGolink || next == json.Delim('{'))
 }
 
-// read reads the whole input, unless it has an object for each link.
-func (j *jsonReader) read() {
+// read reads the whole input, unless it has an object for each link. The error has all errors.
+func (j *jsonReader) read() error {
 	begin, _ := j.tokens.r.Peek(j.tokens.r.Size())
 	if !j.isOfExpectations && isObjectPerLink(begin) {
 		j.fail(&Error{resolver.Position{Source: j.tokens.source, Line: 1, Column: 1}, objectPerLink})
 	}
-	j.readAll()
+	return j.readAll()
 }
 
 // readAll reads an object of rules, up to the end of the input.
-func (j *jsonReader) readAll() {
-	start, all := j.next(), "rules"
-	what := "rules are an object from key to destination"
+func (j *jsonReader) readAll() error {
+	start, all, what := j.next(), "rules", "rules are an object from key to destination"
 	if j.isOfExpectations {
 		all = "expectations"
 		what = "expectations are an object from request path to destination, pass, gone or error"
@@ -162,19 +151,20 @@ func (j *jsonReader) readAll() {
 	j.open = j.tokens.offset - 1
 	j.readMembers(j.readRule, j.readPlainRules)
 	j.close = j.tokens.offset - 1
-	j.readEnd("the object of " + all)
+	return j.readEnd("the object of " + all)
 }
 
-// readEnd checks that the input ends here.
-func (j *jsonReader) readEnd(behind string) {
-	if j.end != nil {
-		return
+// readEnd checks that the input ends here, and returns all errors.
+func (j *jsonReader) readEnd(behind string) error {
+	if j.end == nil {
+		extra, err := j.tokens.token()
+		if err == nil {
+			err = &Error{extra.at, "nothing may follow " + behind}
+		}
+		j.fail(err)
 	}
-	extra, err := j.tokens.token()
-	if err == nil {
-		err = &Error{extra.at, "nothing may follow " + behind}
-	}
-	j.fail(err)
+	_, err := j.Result(io.EOF)
+	return err
 }
 
 // readMembers reads the members of an object after its "{". It calls readValue after each name and
