@@ -28,10 +28,7 @@ func writeCSV(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	}
 	t.release()
 	t.rows.Flush()
-	if err := t.rows.Error(); err != nil { // the first error of all writes
-		return err
-	}
-	return errs.orNil()
+	return cmp.Or(t.rows.Error(), errs.orNil()) // the first error of all writes
 }
 
 // mostHeld is how many bytes of keys and destinations are held until the columns are known.
