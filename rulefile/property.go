@@ -223,7 +223,7 @@ func memberNamed(name string) *property {
 func (p *property) setField(w *schedule.Window, field string) error {
 	isText := p.words == ""
 	switch {
-	case field == "" && !isText, p.field == nil && p != noProperty:
+	case field == "" && !isText, p == unknownProperty, p == strayProperty:
 		return nil
 	case p == noProperty || !p.set(w, field):
 		return errors.New("this column holds " + p.words + ", not " + quote(field) + p.instead(field))

@@ -217,7 +217,8 @@ func (c *Rows) readRule(row []string) {
 	if c.isExchanged(row) {
 		return
 	}
-	c.rule = schedule.Always(resolver.Rule{Exact: c.isExact})
+	c.rule.Rule = resolver.Rule{Exact: c.isExact}
+	c.rule.Since, c.rule.Until = schedule.Begin, schedule.End
 	for i, field := range row[:min(len(row), len(c.columns))] {
 		if err := c.readField(i, field); err != nil {
 			c.reports.wrong(c.At(i), "%s", err)
