@@ -274,7 +274,8 @@ func TestANoteMayHoldWhatADestinationMayNotAlsoInAWindow(t *testing.T) {
 		t.Errorf("it is %+v\n%s", done, out)
 	}
 	const bad = `[{"to": "/b", "until": "2027-03-01"}, {"to": "/\u202ex", "since": "2027-04-01"}]`
-	if out, done := convert(t, rulefile.JSON, rulefile.CSV, `{"a": `+bad+`}`); done.Refused.Count != 1 {
+	out, done := convert(t, rulefile.JSON, rulefile.CSV, `{"a": `+bad+`}`)
+	if done.Refused.Count != 1 {
 		t.Errorf("it is %+v\n%s", done, out)
 	}
 }
