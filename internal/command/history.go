@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/caddy-shortlink/shortlink/internal/admin"
 	"github.com/caddy-shortlink/shortlink/internal/history"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/show"
@@ -120,13 +119,15 @@ be written to have to be taken back there.`,
 				return err
 			}
 			defer response.Body.Close()
-			var restored admin.Restored
-			if err := json.NewDecoder(response.Body).Decode(&restored); err != nil {
+			var changes show.Changes
+			if err := json.NewDecoder(response.Body).Decode(&changes); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s changed back, digest %s\n",
-				printable.Count(restored.Keys, "rule"), restored.Digest)
-			return err
+			out := bufio.NewWriter(cmd.OutOrStdout())
+			writeEdit(out, changes, coloursFor(cmd.OutOrStdout()))
+			fmt.Fprintf(out, "%s changed back, digest %s\n",
+				printable.Count(changes.Added+changes.Removed+changes.Changed, "rule"), changes.Digest)
+			return out.Flush()
 		}),
 	}
 	o.addFlags(cmd)
