@@ -80,6 +80,9 @@ func (v importView) Unnamed() int { return v.Changes.Unnamed + max(0, len(v.line
 func (v importView) lines() (lines []show.ChangeLine) {
 	for _, c := range v.Changes.Changes {
 		for _, line := range c.Lines() {
+			if c.Kind == show.ChangeWindows {
+				line.Before, line.After = ruleIn(c.Was).value(), ruleIn(c.Now).value()
+			}
 			if !c.IsForClients() {
 				line.Requests += " (" + c.Kind + ")"
 			}

@@ -62,11 +62,8 @@ func TestAFormHasTheTimesOfALink(t *testing.T) {
 
 func TestAnEditLosesNoWindowUnsaid(t *testing.T) {
 	s, file := servePage(t, scheduled, "")
-	form := s.FormOf(t, "/.links/key/plan?edit")
 	s.Get(t, "/.links/key/plan?edit", testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200,
 		"a form has fields for one", "video.example")
-	plan := s.Post(t, "/.links/key/plan", form.Encode(), testcaddy.AsHTML)
-	plan.Wants(t, 409, "a form has fields for one")
 	for key, want := range map[string]string{
 		"plan": "a form has fields for one", "fair": "(Until 1 March 2999)",
 		"later": "(From 1 March 2999 17:00:00 UTC)",
@@ -87,6 +84,23 @@ func TestAnEditLosesNoWindowUnsaid(t *testing.T) {
 	if got.Status != 200 || !strings.Contains(now, `"fair": "https://new.example"`) {
 		t.Errorf("%d %s", got.Status, got.Body)
 	}
+}
+
+func TestAChangeOfTimesAloneIsSeenAsOne(t *testing.T) {
+	s, _ := servePage(t, scheduled, "")
+	form := s.FormOf(t, "/.links/key/fair?edit")
+	form.Set("until", "2998-01-01")
+	s.Post(t, "/.links/key/fair", form.Encode(), testcaddy.AsHTML)
+	s.Get(t, "/.links/changes", testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200,
+		"(Until 1 March 2999)", "(Until 1 January 2998)")
+	table := url.Values{"table": {"key,destination,until\nfair,https://fair.example,2999-03-01\n"}}
+	s.Post(t, "/.links/import", table.Encode(), testcaddy.AsHTML).Wants(t, 428,
+		"https://fair.example (Until 1 January 2998)", "https://fair.example (Until 1 March 2999)")
+}
+
+func TestNoFormIsShownThatCannotBeSaved(t *testing.T) {
+	s, _ := servePage(t, scheduled, "")
+	lacks(t, s.Get(t, "/.links/key/plan?edit", testcaddy.AsAnn, testcaddy.AsHTML), ">Save</button>")
 }
 
 func TestARenamedLinkKeepsItsWindows(t *testing.T) {
