@@ -13,6 +13,7 @@ const scheduled = `{
 	"docs": "https://docs.example",
 	"fair": {"to": "https://fair.example", "until": "2999-03-01"},
 	"later": {"to": "https://later.example", "since": "2999-03-01T18:00:00+01:00"},
+	"gone": {"to": "https://gone.example", "until": "1999-03-01"},
 	"plan": [
 		{"to": "https://plan.example", "until": "2999-03-01", "note": "Of the spring."},
 		{"to": "https://video.example/", "since": "2999-03-01", "until": "2999-06-01"},
@@ -32,6 +33,8 @@ func TestThePageSaysWhenALinkLeadsWhere(t *testing.T) {
 		s.Get(t, "/.links/key/plan", testcaddy.AsAnn, as).Wants(t, 200, plan, "Of the spring.")
 		s.Get(t, "/.links/key/later", testcaddy.AsAnn, as).Wants(t, 200, "From 1 March 2999 17:00:00 UTC")
 	}
+	s.Get(t, "/.links/key/gone", testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200,
+		"Over since 1 March 1999")
 	for _, format := range []string{"json", "csv"} {
 		s.Get(t, "/.links/export."+format, testcaddy.AsAnn).Wants(t, 200, "later.example",
 			"2999-03-01T17:00:00Z", "video.example", "2999-07-01")
