@@ -101,6 +101,13 @@ func TestAChangeOfTimesAloneIsSeenAsOne(t *testing.T) {
 		"https://fair.example (Until 1 January 2998)", "https://fair.example (Until 1 March 2999)")
 }
 
+func TestALinkThatIsPlannedIsAmongThoseLastChanged(t *testing.T) {
+	s, _ := servePage(t, scheduled, "")
+	s.Post(t, "/.links/new", "key=fest&to=https://fest.example&since=2999-01-01").Wants(t, 201)
+	s.Get(t, "/.links/", testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200, ">fest<",
+		"From 1 January 2999")
+}
+
 func TestNoFormIsShownThatCannotBeSaved(t *testing.T) {
 	s, _ := servePage(t, scheduled, "")
 	lacks(t, s.Get(t, "/.links/key/plan?edit", testcaddy.AsAnn, testcaddy.AsHTML), ">Save</button>")

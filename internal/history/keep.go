@@ -165,7 +165,7 @@ func (v *visit) storePending() error {
 		e := v.unstored[0]
 		h := e.head
 		byOthers := v.byOthers(&h)
-		if i, isNew := v.place(&h, byOthers); isNew {
+		if i, isNew := v.idOf(&h, byOthers); isNew {
 			if err := v.put(i, h, e.content); err != nil {
 				return err
 			}
@@ -202,9 +202,9 @@ func (v *visit) byOthers(h *head) []step {
 	}), h.Old, h.New, false)
 }
 
-// place returns what to call a change, and sets its order. The change is not new if what others
+// idOf returns what to call a change, and sets its order. The change is not new if what others
 // have stored of it says as much.
-func (v *visit) place(h *head, byOthers []step) (i id, isNew bool) {
+func (v *visit) idOf(h *head, byOthers []step) (i id, isNew bool) {
 	i, h.Order = id{half(h.Old), half(h.New), 1, found}, 1
 	if h.IsEdit() {
 		i.form = edited
