@@ -59,8 +59,8 @@ func (r *request) changePage(id string) view {
 	return v
 }
 
-// try previews an edit, or makes it for a POST. It returns the effects that are to be confirmed, nil
-// if it is made.
+// try previews an edit, or makes it for a POST. It returns the effects that are to be confirmed,
+// nil if it is made.
 func (r *request) try(edit *live.Edit) (*live.Effects, error) {
 	if r.Method == http.MethodPost {
 		_, err := r.links.Apply(r.Context(), edit)

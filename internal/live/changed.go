@@ -24,8 +24,8 @@ func (rs *Ruleset) LastChange(key string) *history.Recent {
 	return &all[at]
 }
 
-// Changed returns the keys that were added or changed last and are still there, newest first. Of a swap
-// that changes many keys, only the first are known.
+// Changed returns the keys that were added or changed last and are still there, newest first. Of a
+// swap that changes many keys, only the first are known.
 func (rs *Ruleset) Changed(most int) (found []history.Recent) {
 	serving := rs.Serving()
 	for _, changed := range rs.shared.totals.history.Recent() {
