@@ -57,12 +57,11 @@ func (rs *Ruleset) recompile() {
 			zap.String("name", rs.Name), zap.Error(err))
 		return
 	}
+	next := newCandidate(old)
+	next.Rules = anew
 	rs.shared.swapping.Lock()
 	defer rs.shared.swapping.Unlock()
-	if rs.Serving() != old {
-		return // an edge has come
-	}
-	next := *old
-	next.Rules = anew
-	rs.shared.replace(old, &next)
+	now := rs.Serving()
+	next.catchUp(now)
+	rs.shared.replace(now, next.Loaded)
 }

@@ -16,6 +16,10 @@ const tick = time.Second
 
 // followClock lets windows begin and end until the configuration is unloaded.
 func (rs *Ruleset) followClock() {
+	if !rs.shared.timing.LockWithin(rs.Context) {
+		return
+	}
+	defer rs.shared.timing.Unlock()
 	var looked *ahead
 	for {
 		var next <-chan time.Time
@@ -48,13 +52,13 @@ func (rs *Ruleset) followClock() {
 func (rs *Ruleset) turn(now schedule.Time) {
 	rs.shared.swapping.Lock()
 	old := rs.Serving()
-	next := &candidate{Loaded: new(Loaded)}
-	*next.Loaded = *old
+	next := newCandidate(old)
 	inRules := next.turn(now)
 	next.countBroken()
 	rs.shared.replace(old, next.Loaded)
 	rs.shared.swapping.Unlock()
-	rs.tell(next.Loaded, rs.turned(old, next, inRules))
+	// Files are read for it, and somebody may listen: the next window does not wait for them.
+	go func() { rs.tell(next.Loaded, rs.turned(old, next, inRules)) }()
 	if next.Ruleset.IsWorn() {
 		go rs.alone(func() error { return nil }) //nolint:errcheck // it recompiles
 	}

@@ -74,7 +74,7 @@ func (e *editing) apply() (was []*resolver.Rule, err error) {
 	rs := e.rs
 	before := rs.Serving().Digest
 	if len(e.keys) == 0 { // there is nothing to write
-		if err := e.confirm(newCandidate(rs.Serving(), len(rs.Sources))); err != nil {
+		if err := e.confirm(newCandidate(rs.Serving())); err != nil {
 			return nil, e.refused(err)
 		}
 		return nil, nil

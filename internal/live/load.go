@@ -98,7 +98,10 @@ func (rs *Ruleset) CompileRules(ctx context.Context, tell func(Progress)) (*reso
 
 // compile reads all sources and compiles their rules.
 func (l *loading) compile(options resolver.Options) error {
-	l.next = newCandidate(&Loaded{}, len(l.sources))
+	n := len(l.sources)
+	l.next = newCandidate(&Loaded{versions: make([]string, n),
+		expected: make([]source.PlacedExpectations, n), remarks: make([][]lint.Warning, n)})
+	l.next.base = l.serving
 	return retryWhileWritten(l.ctx, func() error {
 		to, err := l.newCompiling(options)
 		if err != nil {
@@ -107,7 +110,7 @@ func (l *loading) compile(options resolver.Options) error {
 		for _, rule := range l.rs.Rules {
 			to.addOwn(rule)
 		}
-		all := make([]int, len(l.sources))
+		all := make([]int, n)
 		for i := range all {
 			all[i] = i
 		}

@@ -158,14 +158,14 @@ func (rs *Ruleset) Suggest(path string, most int) []resolver.Rule {
 // run reports the first rules, if this handler has loaded them, and follows the sources and the
 // clock until the configuration is unloaded.
 func (rs *Ruleset) run(later []notice) {
+	go rs.followClock()
 	rs.tell(rs.Serving(), later)
-	if len(rs.Sources) == 0 && !rs.Serving().HasWindows() {
+	if len(rs.Sources) == 0 {
 		rs.adoptPages()
 		return
 	}
 	if rs.shared.following.LockWithin(rs.Context) {
 		rs.shared.handler.Store(rs)
-		go rs.followClock()
 		rs.adoptPages()
 		rs.follow(rs.watch())
 		rs.shared.following.Unlock()
