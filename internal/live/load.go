@@ -185,16 +185,12 @@ const longestWait = 1280 * time.Millisecond
 
 // retryWhileWritten calls read again while a source is being written.
 func retryWhileWritten(ctx context.Context, read func() error) error {
-	for wait := 10 * time.Millisecond; ; wait *= 2 {
+	for pause := 10 * time.Millisecond; ; pause *= 2 {
 		err := read()
-		if !errors.Is(err, source.ErrBeingWritten) || wait > longestWait {
+		if !errors.Is(err, source.ErrBeingWritten) || pause > longestWait || ctx.Err() != nil {
 			return err
 		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+		wait(ctx, pause)
 	}
 }
 
@@ -205,19 +201,23 @@ func (l *loading) readSources(to intake, which []int) error {
 	var errs []error
 	f := feed{pause: l.pause, meter: l.meter}
 	for _, i := range which {
-		begin := sync.OnceFunc(func() { to.Source(i + 1) })
+		begin, isEmpty := sync.OnceFunc(func() { to.Source(i + 1) }), true
 		f.to = func(rule resolver.Rule) {
 			begin()
 			to.Add(rule)
 		}
 		l.edit.beginSource(i)
-		version, err := l.readSource(i, func(rule resolver.Rule) {
+		version, err := l.sources[i].Read(l.ctx, func(rule resolver.Rule) {
+			isEmpty = false
 			if rule, keep := l.edit.replace(i, rule); keep {
 				f.passOn(rule)
 			}
 		})
+		if err == nil && isEmpty {
+			err = l.checkEmptied(i)
+		}
 		if l.next.wrong[i] = err; err != nil {
-			errs = append(errs, readError{l.sources[i], err})
+			version, errs = "", append(errs, readError{l.sources[i], err})
 		}
 		for _, rule := range l.edit.added(i) {
 			f.passOn(rule)
@@ -228,24 +228,6 @@ func (l *loading) readSources(to intake, which []int) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// readSource passes on the rules of the i-th source, and checks that it has not lost them all.
-func (l *loading) readSource(
-	i int, add func(resolver.Rule),
-) (version string, err error) {
-	isEmpty := true
-	version, err = l.sources[i].Read(l.ctx, func(rule resolver.Rule) {
-		isEmpty = false
-		add(rule)
-	})
-	if err == nil && isEmpty {
-		err = l.checkEmptied(i)
-	}
-	if err != nil {
-		return "", err
-	}
-	return version, nil
 }
 
 // feed passes rules on, and pauses for requests.
