@@ -206,7 +206,7 @@ func (e *editing) validate(next *candidate, wrong error) error {
 	if e.isPinned() && !slices.Equal(next.versions, e.rs.Serving().versions) {
 		return errOutrun
 	}
-	if broken := e.rs.brokenBy(next); broken != nil {
+	if broken := e.rs.brokenBy(next.Loaded, e.rs.Serving().Ruleset); broken != nil {
 		return refuse(Invalid, "%w", broken)
 	}
 	return nil

@@ -291,7 +291,7 @@ func (rs *Ruleset) loadStale(by *Edit) {
 		return
 	}
 	if err == nil {
-		err = rs.brokenBy(next)
+		err = rs.brokenBy(next.Loaded, rs.Serving().Ruleset)
 	}
 	if err != nil {
 		rs.keepPending(work, next)
@@ -327,6 +327,7 @@ func (rs *Ruleset) keepPending(work []pending, next *candidate) {
 func (rs *Ruleset) swap(next *candidate, by *Edit) {
 	now := time.Now()
 	next.complete()
+	next.catchUp(rs.Serving())
 	rs.shared.swapping.Lock()
 	old := rs.Serving()
 	next.catchUp(old)
@@ -341,7 +342,6 @@ func (rs *Ruleset) swap(next *candidate, by *Edit) {
 	for _, i := range next.read {
 		raise(rs.shared.copies[i].due)
 	}
-	difference := next.difference
 	warnings := rs.newWarnings(old.Ruleset, next)
 	if next.Digest != before {
 		rs.record(old, next, by, now)
@@ -350,7 +350,7 @@ func (rs *Ruleset) swap(next *candidate, by *Edit) {
 		rs.addNotice(rs.unchanged(warnings))
 		return
 	}
-	rs.addNotice(rs.swapped(before, next.Loaded, difference, warnings))
+	rs.addNotice(rs.swapped(before, next.Loaded, next.difference, warnings))
 }
 
 // newWarnings returns the warnings of a candidate that the previous ruleset does not have.

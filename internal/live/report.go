@@ -170,25 +170,19 @@ func (r record) data() map[string]any {
 	return data
 }
 
-// brokenError is the error of rules that would break n working keys; it says why for the first
-// ones.
-func brokenError(n int, first []*resolver.RuleError) error {
+// brokenBy returns an error if rules break keys that work in one of the rulesets before. It says
+// why for the first ones.
+func (c *Config) brokenBy(next *Loaded, before ...*resolver.Ruleset) error {
+	n, first := lint.Broken(next.Ruleset, before, namedKeys)
+	if n == 0 {
+		return nil
+	}
+	c.locateErrors(next.versions, first)
 	errs := []error{fmt.Errorf("%s would fail", printable.Count(n, "working key"))}
 	for _, err := range first {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
-}
-
-// brokenBy returns an error if a candidate breaks keys that work now.
-func (rs *Ruleset) brokenBy(next *candidate) error {
-	before := []*resolver.Ruleset{rs.Serving().Ruleset}
-	n, first := lint.Broken(next.Ruleset, before, namedKeys)
-	if n == 0 {
-		return nil
-	}
-	rs.locateErrors(next.versions, first)
-	return brokenError(n, first)
 }
 
 // brokenRules are the rules that are answered with an error: how many, and the first ones with
