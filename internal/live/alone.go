@@ -59,9 +59,5 @@ func (rs *Ruleset) recompile() {
 	}
 	next := newCandidate(old)
 	next.Rules = anew
-	rs.shared.swapping.Lock()
-	defer rs.shared.swapping.Unlock()
-	now := rs.Serving()
-	next.catchUp(now)
-	rs.shared.replace(now, next.Loaded)
+	rs.put(next)
 }

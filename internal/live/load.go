@@ -327,14 +327,8 @@ func (rs *Ruleset) keepPending(work []pending, next *candidate) {
 func (rs *Ruleset) swap(next *candidate, by *Edit) {
 	now := time.Now()
 	next.complete()
-	next.catchUp(rs.Serving())
-	rs.shared.swapping.Lock()
-	old := rs.Serving()
-	next.catchUp(old)
+	old := rs.put(next) // even if it answers the same: warnings may differ
 	before, recovered := old.Digest, rs.LastError() != nil
-	// even if it answers the same: warnings may differ
-	rs.shared.replace(old, next.Loaded)
-	rs.shared.swapping.Unlock()
 	rs.shared.emptied = 0
 	rs.shared.last.Store(goodLoad(now))
 	read := rs.sourcesAt(next.read)
@@ -351,6 +345,18 @@ func (rs *Ruleset) swap(next *candidate, by *Edit) {
 		return
 	}
 	rs.addNotice(rs.swapped(before, next.Loaded, next.difference, warnings))
+}
+
+// put makes a candidate serve in place of what has served, which it returns. shared.loading must be
+// held.
+func (rs *Ruleset) put(next *candidate) (old *Loaded) {
+	next.catchUp(rs.Serving())
+	rs.shared.swapping.Lock()
+	defer rs.shared.swapping.Unlock()
+	old = rs.Serving()
+	next.catchUp(old)
+	rs.shared.replace(old, next.Loaded)
+	return old
 }
 
 // newWarnings returns the warnings of a candidate that the previous ruleset does not have.

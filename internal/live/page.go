@@ -144,27 +144,15 @@ func (rs *Ruleset) DeadEnd(ruleset *resolver.Ruleset, path string) string {
 // adoptPages makes rules that an earlier configuration has loaded be warned of as this one says.
 func (rs *Ruleset) adoptPages() {
 	_ = rs.alone(func() error {
-		for !rs.adoptPagesFor(rs.Serving()) {
+		next := newCandidate(rs.Serving())
+		list, fresh := next.Warnings.Beside(rs.Pages, next.Ruleset)
+		if list != next.Warnings {
+			next.Warnings = list
+			rs.put(next)
+			rs.addNotice(notice{warnings: fresh})
 		}
 		return nil
 	})
-}
-
-// adoptPagesFor is adoptPages for what serves. It reports whether that serves still.
-func (rs *Ruleset) adoptPagesFor(serving *Loaded) bool {
-	next := *serving
-	list, fresh := next.Warnings.Beside(rs.Pages, next.Ruleset)
-	rs.shared.swapping.Lock()
-	defer rs.shared.swapping.Unlock()
-	if rs.Serving() != serving {
-		return false // an edge has come
-	}
-	if list != next.Warnings {
-		next.Warnings = list
-		rs.shared.serving.Store(&next)
-		rs.addNotice(notice{warnings: fresh})
-	}
-	return true
 }
 
 // pagePaths are the paths of the links pages that show a ruleset.

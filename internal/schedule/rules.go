@@ -94,7 +94,8 @@ func (r Rules) With(changes []resolver.RuleChange) (Derived, error) {
 		for at := range inTable {
 			keys[at.key] = true
 		}
-		countWritten(&derived.Difference, &r, &derived.Rules, maps.Keys(keys))
+		sorted := slices.Values(slices.Sorted(maps.Keys(keys)))
+		countWritten(&derived.Difference, &r, &derived.Rules, sorted)
 	}
 	return derived, err
 }
