@@ -57,6 +57,8 @@ func TestWhoListensToEventsKeepsNoWindowFromEnding(t *testing.T) {
 		if err := rs.events.On("shortlink_loaded", slowListener(time.Minute)); err != nil {
 			t.Fatal(err)
 		}
+		synctest.Wait()
+		s.tell() // after which the listener is heard of
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		rs.wantServed(t, "a", two)
