@@ -204,7 +204,7 @@ func TestManyChangesAreMadeAnewOfWhatOthersHaveWritten(t *testing.T) {
 				s.by = []string{"a", two}
 				pinned := byPatch("x", three)
 				pinned.IfRules = func(string) error { return nil }
-				if _, err := rs.Apply(t.Context(), pinned); !errors.Is(err, errReadAnew) {
+				if _, err := rs.Apply(t.Context(), pinned); !errors.Is(err, errOutrun) {
 					t.Errorf("what must be as it was is answered with %v", err)
 				}
 			})

@@ -215,3 +215,23 @@ func TestAStorageThatFailsKeepsNoEditFromHappening(t *testing.T) {
 		}
 	})
 }
+
+func TestNobodyIsSaidToHaveChangedWhatOthersHave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &rewritingSource{plainSource{name: "links"}}
+		s.set("a", one, "b", one)
+		rs, _ := serve(t, Config{Sources: []source.Source{s}})
+		rs.keepHistory(t.Context())
+		s.set("a", one, "b", two) // just now, so that nobody has told
+		e := edit("a", two)
+		e.User = "bob"
+		if _, err := rs.Apply(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if a, b := rs.LastChange("a"), rs.LastChange("b"); a == nil || a.User != "bob" || b == nil ||
+			b.User != "" || b.Source != "links" {
+			t.Errorf("the changes are %+v and %+v", a, b)
+		}
+	})
+}

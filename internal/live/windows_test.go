@@ -116,8 +116,7 @@ func TestAClockThatJumpsAndASleepingMachineAreFollowed(t *testing.T) {
 			to   int
 			want string
 		}{{5000, "pass"}, {2500, two}, {1500, "pass"}, {999, one}, {2000, two}, {-9999, one}} {
-			next := &candidate{Loaded: new(Loaded)}
-			*next.Loaded = *now
+			next := newCandidate(now)
 			if err := next.turn(schedule.At(begin.Add(time.Duration(jump.to) * time.Second))); err != nil {
 				t.Fatal(err)
 			}

@@ -94,7 +94,8 @@ func (r Rules) With(changes []resolver.RuleChange) (Derived, error) {
 		for at := range inTable {
 			keys[at.key] = true
 		}
-		countWritten(&derived.Difference, &r, &derived.Rules, maps.Keys(keys))
+		sorted := slices.Values(slices.Sorted(maps.Keys(keys)))
+		countWritten(&derived.Difference, &r, &derived.Rules, sorted)
 	}
 	return derived, err
 }
@@ -157,10 +158,8 @@ func (r Rules) Ahead() iter.Seq2[Rules, error] {
 
 // RuleOf returns the rule of a source for a key, as it is written.
 func (r *Rules) RuleOf(source int, key string) (rule resolver.Rule, ok bool) {
-	if r.table != nil {
-		if rule, ok = r.table.get(r.place(source, key)); ok {
-			return rule, true
-		}
+	if rule, ok = r.table.get(r.place(source, key)); ok {
+		return rule, true
 	}
 	return r.Ruleset.RuleOf(source, key)
 }
