@@ -162,6 +162,7 @@ func TestAnEditOfManyRulesIsRefusedAsAWholeAndSaysWhatToDo(t *testing.T) {
 		{"PATCH", "rules?dryrun=true", `{"a": "/docs"}`, merge, 400, "?dry_run=true"},
 		{"PATCH", "rules?dry_run=yes", `{"a": "/docs"}`, merge, 400, "?dry_run=true"},
 		{"PATCH", "rules?dry_run=true&x", `{"a": "/docs"}`, merge, 400, "?dry_run=true"},
+		{"PATCH", "rules?dry_run=false&dry_run=true", `{"a": "/docs"}`, merge, 400, "?dry_run=true"},
 		{"PUT", "rules", `{"docs": "https://docs.example"}`, object, 409, `"home" is an inline rule`},
 		{"PUT", "rules", `"https://docs.example"`, object, 400, "an object"},
 		{"PUT", "rules", `{}`, merge, 415, "Content-Type: application/json"},

@@ -16,7 +16,7 @@ func ChangesFor(serving *Loaded, isWhole bool, read func(
 	now func(key string) (resolver.Rule, bool), change func(rule resolver.Rule, isRemoved bool),
 ) error) ([]Change, error) {
 	c := collection{serving: serving, met: make([]bool, serving.Ruleset.Numbers()),
-		metIdle: map[string]bool{}}
+		metOthers: map[string]bool{}}
 	if err := read(serving.Written, c.add); err != nil {
 		return nil, err
 	}
@@ -29,22 +29,22 @@ func ChangesFor(serving *Loaded, isWhole bool, read func(
 // collection is a list of changes of the rules that serve, while it is made.
 type collection struct {
 	serving *Loaded
-	// met tells whether something was passed for the key of a number, and metIdle of a canonical key
-	// whose windows are none of this time.
-	met     []bool
-	metIdle map[string]bool
-	changes []Change
-	twice   []error
+	// met tells whether something was passed for the key of a number, and metOthers of a canonical key
+	// without one, as its windows are none of this time, or it has no rule.
+	met       []bool
+	metOthers map[string]bool
+	changes   []Change
+	twice     []error
 }
 
 // add adds the change that sets a rule, or removes the one of its key.
 func (c *collection) add(rule resolver.Rule, isRemoved bool) {
-	now, isThere := c.serving.Written(rule.Key)
-	if c.meet(rule.Key, isThere) {
+	if c.meet(rule.Key) {
 		c.twice = append(c.twice, placed(rule.Position,
 			refuse(Invalid, "the key %q stands twice; leave one of them out", rule.Key)))
 		return
 	}
+	now, isThere := c.serving.Written(rule.Key)
 	now.Key, now.Position = rule.Key, rule.Position // which do not count
 	switch {
 	case isRemoved && isThere:
@@ -54,16 +54,25 @@ func (c *collection) add(rule resolver.Rule, isRemoved bool) {
 	}
 }
 
-// meet marks a key, and reports whether it was marked already. Keys without a rule are told of with
-// the edit.
-func (c *collection) meet(key string, isThere bool) (again bool) {
+// meet marks a key, and reports whether it was marked already.
+func (c *collection) meet(key string) (again bool) {
 	if number, isKnown := c.serving.Ruleset.NumberOf(key); isKnown {
 		again, c.met[number] = c.met[number], true
-	} else if isThere {
-		key = resolver.CanonicalKey(key, c.serving.Ruleset.Options().FoldCase)
-		again, c.metIdle[key] = c.metIdle[key], true
+		return again
 	}
+	key = c.canonical(key)
+	again, c.metOthers[key] = c.metOthers[key], true
 	return again
+}
+
+// isMet reports whether a key is marked.
+func (c *collection) isMet(key string) bool {
+	number, isKnown := c.serving.Ruleset.NumberOf(key)
+	return isKnown && c.met[number] || c.metOthers[c.canonical(key)]
+}
+
+func (c *collection) canonical(key string) string {
+	return resolver.CanonicalKey(key, c.serving.Ruleset.Options().FoldCase)
 }
 
 // removeOthers removes the rules whose keys were not met.
@@ -77,8 +86,7 @@ func (c *collection) removeOthers() {
 		}
 	}
 	for key, rule := range c.serving.Scheduled("") {
-		if number, _, isActive := c.serving.Active(key); !isActive && !c.metIdle[key] &&
-			!(number < len(c.met) && c.met[number]) {
+		if _, _, isActive := c.serving.Active(key); !isActive && !c.isMet(key) {
 			remove(rule)
 		}
 	}
