@@ -25,8 +25,8 @@ const scheduled = `{
 func TestOfAHundredWindowsTheFirstArePutInWords(t *testing.T) {
 	windows := ""
 	for i := range 100 {
-		windows += fmt.Sprintf(`, {"to": "https://w%d.test", "since": "%d-01-01", "until": "%[2]d-02-01"}`,
-			i, 2100+i)
+		windows += fmt.Sprintf(`, {"to": "https://w%d.test", "since": "%d-01-01",
+			"until": "%[2]d-02-01"}`, i, 2100+i)
 	}
 	s, _ := servePage(t, `{"fair": [`+windows[2:]+`]}`, "")
 	got := s.Get(t, "/.links/key/fair", testcaddy.AsAnn)
