@@ -153,7 +153,7 @@ func TestAnEditOfManyRulesIsRefusedAsAWholeAndSaysWhatToDo(t *testing.T) {
 		{"PATCH", "rules", `{"docs": "/x"}`, merge, 422, "loop"},
 		{"PATCH", "rules", `{"home": "/docs", "docs": null}`, merge, 409, `the rule for the key "home" is an inline rule`},
 		{"PATCH", "rules", `{"docs": "/a", "d%6Fcs": "/b"}`, merge, 422, `"d%6Fcs" stands twice`},
-		{"PATCH", "rules", `{"a": "/x", "a": "/y"}`, merge, 422, `1:13: the edit has a change of the key "a"`},
+		{"PATCH", "rules", `{"a": "/x", "a": "/y"}`, merge, 422, `1:13: the key "a" stands twice`},
 		{"PATCH", "rules", "{\n\"a\": \"/x\"", merge, 400, "2:10: this is not JSON"},
 		{"PATCH", "rules", `{}`, object, 415, "Content-Type: application/merge-patch+json"},
 		{"PATCH", "rules", `{}`, append(merge, "If-Match", "mist"), 400, "If-Match"},
