@@ -115,6 +115,14 @@ func TestAChangeIsTakenBackAfterALookAtWhatThatDoes(t *testing.T) {
 	lacks(t, look(t, s, "changes?done="+change.Digest), "Saved.")
 }
 
+func TestAChangeOfADestinationWithAQueryCanBeTakenBack(t *testing.T) {
+	s, _ := servePage(t, someRules, "")
+	save(t, s, "new", "key=fresh&to=https://a.test/?a=1%26b=<2>")
+	if all := changesOf(t, s, "changes"); len(all) != 1 || !all[0].CanTakeBack {
+		t.Errorf("the changes are %+v", all)
+	}
+}
+
 func TestAChangeWhoseLinksHaveChangedSinceIsNotTakenBack(t *testing.T) {
 	s, file := servePage(t, someRules, "")
 	save(t, s, "new", "key=fresh&to=https://a.test")

@@ -26,7 +26,7 @@ func ChangesFor(serving *Loaded, isWhole bool, read func(
 		now, isThere := serving.Written(rule.Key)
 		now.Key, now.Position = rule.Key, rule.Position // which do not count
 		switch {
-		case isThere && !meet(rule.Key): // the edit tells of those that are new
+		case !meet(rule.Key):
 			twice = append(twice, placed(rule.Position,
 				refuse(Invalid, "the key %q stands twice; leave one of them out", rule.Key)))
 		case isRemoved && isThere:
