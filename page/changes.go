@@ -125,11 +125,11 @@ func ruleIn(value json.RawMessage) *rule {
 	case found == nil:
 		return nil
 	}
-	rule := ruleOf(*found)
+	out := ruleOf(*found)
 	if found.Windows != "" { // all of them, as they were written
-		rule.To, rule.Flags = strings.Join(rulefile.Words(*found), " "), nil
+		out.To, out.Flags = strings.Join(rulefile.Words(*found), " "), nil
 	}
-	return rule
+	return out
 }
 
 // ID identifies the change in URLs and forms.
