@@ -45,11 +45,11 @@ func (c *Compiler) Add(rule resolver.Rule) (active resolver.Rule, ok bool) {
 	}
 	c.table.add(at, *stored(rule, c.options.NoLines))
 	for _, w := range Split(rule) {
-		if this := w.ruleOf(rule); w.isAt(c.at) {
-			c.Compiler.Add(this)
-			active, ok = this, true
+		if w.isAt(c.at) {
+			c.Compiler.Add(w.Rule)
+			active, ok = w.Rule, true
 		} else {
-			c.Check(this)
+			c.Check(w.Rule)
 		}
 	}
 	if !ok {
