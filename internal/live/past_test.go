@@ -182,8 +182,8 @@ func TestAnotherSpellingOfAKeyIsNotRestored(t *testing.T) {
 		s.set("Docs", one)
 		s.tell()
 		err := rs.Restore(t.Context(), before, new(Edit))
-		if want := "the rules of " + before + " are those that serve, with keys in another spelling; " +
-			"spell them so in their source"; !isRefusal(err) || err.Error() != want {
+		if want := "the rules of " + before + " serve already: keys are only spelt otherwise, " +
+			"or other sources have them, too; change that in the sources"; !isRefusal(err) || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	})
