@@ -89,7 +89,13 @@ func (c *Compiler) Compile() (Rules, error) {
 	if err != nil {
 		return Rules{Ruleset: ruleset}, err
 	}
-	return newRules(ruleset, c.table, c.at), nil
+	rules := newRules(ruleset, c.table, c.at)
+	if c.options.Digest {
+		for key := range rules.Scheduled("") {
+			rules.sum(key, rules.inDigest.Add, rules.inDigest.Remove)
+		}
+	}
+	return rules, nil
 }
 
 // Validate returns everything that is wrong with rules as they are written. It is an error of

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -117,5 +118,41 @@ func TestARuleThatStandsTwiceIsRefusedAlsoWhereNeitherIsThereNow(t *testing.T) {
 				t.Errorf("read again: %v", err)
 			}
 		})
+	}
+}
+
+func TestDerivedRulesHaveTheDigestOfThoseThatAreCompiled(t *testing.T) {
+	sources := []map[string][]Window{{}, {}}
+	rules := compileAt(t, 50, sources...)
+	for round := range 100 {
+		var changes []resolver.RuleChange
+		for _, k := range rand.Perm(10)[:3] {
+			source, key := rand.N(2), fmt.Sprint("k", k)
+			change := resolver.RuleChange{Source: source, Key: key}
+			if delete(sources[source], key); rand.N(3) > 0 {
+				since := Time(rand.N(90))
+				value := fmt.Sprint("https://x.example/", rand.N(9))
+				windows := []Window{leadingTo(value, since, since+10)}
+				if rand.N(2) == 0 {
+					windows = []Window{leadingTo(value, Begin, End)}
+				}
+				sources[source][key] = windows
+				rule := Join(key, resolver.Position{}, windows)
+				change.Rule = &rule
+			}
+			changes = append(changes, change)
+		}
+		next, err := rules.With(changes)
+		if err == nil {
+			next, err = next.Turn(Time(rand.N(100)))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules = next.Rules
+		anew := compileAt(t, Time(rand.N(100)), sources...)
+		if got, want := rules.Digest(), anew.Digest(); got != want {
+			t.Fatalf("round %d: the digest is %s, want %s", round, got, want)
+		}
 	}
 }
