@@ -3,6 +3,7 @@ package schedule
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -121,8 +122,11 @@ func TestARuleThatStandsTwiceIsRefusedAlsoWhereNeitherIsThereNow(t *testing.T) {
 	}
 }
 
-func TestDerivedRulesHaveTheDigestOfThoseThatAreCompiled(t *testing.T) {
+func TestDerivedRulesHaveTheDigestOfCompiledOnesAndDifferInWhatHasChanged(t *testing.T) {
 	sources := []map[string][]Window{{}, {}}
+	for i := range 1000 { // among few rules, each change compiles all
+		sources[0][fmt.Sprint("x", i)] = []Window{leadingTo("https://x.example/", Begin, End)}
+	}
 	rules := compileAt(t, 50, sources...)
 	for round := range 100 {
 		var changes []resolver.RuleChange
@@ -144,6 +148,7 @@ func TestDerivedRulesHaveTheDigestOfThoseThatAreCompiled(t *testing.T) {
 		}
 		next, err := rules.With(changes)
 		if err == nil {
+			checkDiffering(t, changes, &rules, &next.Rules)
 			next, err = next.Turn(Time(rand.N(100)))
 		}
 		if err != nil {
@@ -153,6 +158,28 @@ func TestDerivedRulesHaveTheDigestOfThoseThatAreCompiled(t *testing.T) {
 		anew := compileAt(t, Time(rand.N(100)), sources...)
 		if got, want := rules.Digest(), anew.Digest(); got != want {
 			t.Fatalf("round %d: the digest is %s, want %s", round, got, want)
+		}
+	}
+}
+
+// checkDiffering checks that rules differ in what has changed, and in no other rules with windows.
+func checkDiffering(t *testing.T, changes []resolver.RuleChange, before, after *Rules) {
+	t.Helper()
+	if !before.Ruleset.SharesNumbers(after.Ruleset) {
+		return
+	}
+	isGiven := map[string]bool{}
+	for key := range Differing(before, after) {
+		isChange := slices.ContainsFunc(changes, func(c resolver.RuleChange) bool { return c.Key == key })
+		if isGiven[key] || !isChange && (before.hasWindow(key) || after.hasWindow(key)) {
+			t.Errorf("%s differs, after changes %+v", key, changes)
+		}
+		isGiven[key] = true
+	}
+	for _, c := range changes {
+		was, _ := before.Written(c.Key)
+		if is, _ := after.Written(c.Key); was != is && !isGiven[c.Key] {
+			t.Errorf("%s does not differ, but was %+v, and is %+v", c.Key, was, is)
 		}
 	}
 }

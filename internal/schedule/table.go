@@ -2,6 +2,8 @@ package schedule
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/google/btree"
@@ -38,6 +40,10 @@ type table struct {
 	edges     *btree.BTreeG[edge]
 	templates int // how many of the rules have variables
 	sources   int // more than any of the rules' sources
+	// changed are the places in which the table differs from the one it was made of, and madeOf is
+	// that one's self: so none holds another in memory.
+	changed      []place
+	self, madeOf *byte
 }
 
 // degree is how wide the nodes of the trees are.
@@ -49,6 +55,7 @@ func newTable() *table {
 		edges: btree.NewG(degree, func(a, b edge) bool {
 			return cmp.Or(cmp.Compare(a.at, b.at), a.compare(b.place)) < 0
 		}),
+		self: new(byte),
 	}
 }
 
@@ -60,7 +67,10 @@ func (t *table) with(changes map[place]*resolver.Rule) *table {
 	case t == nil:
 		t = newTable()
 	default:
-		t = &table{t.rules.Clone(), t.edges.Clone(), t.templates, t.sources}
+		t = &table{
+			rules: t.rules.Clone(), edges: t.edges.Clone(), templates: t.templates, sources: t.sources,
+			changed: slices.Collect(maps.Keys(changes)), self: new(byte), madeOf: t.self,
+		}
 	}
 	for at, rule := range changes {
 		if old, is := t.rules.Delete(written{place: at}); is {
