@@ -24,16 +24,17 @@ func (r *Rules) follow(before *Rules, keys map[string]bool) {
 	}
 	r.inDigest = before.inDigest
 	for key := range keys {
-		before.sum(key, r.inDigest.Remove, r.inDigest.Add)
-		r.sum(key, r.inDigest.Add, r.inDigest.Remove)
+		if before.hasWindow(key) {
+			before.sum(key, r.inDigest.Remove, r.inDigest.Add)
+		}
+		if r.hasWindow(key) {
+			r.sum(key, r.inDigest.Add, r.inDigest.Remove)
+		}
 	}
 }
 
 // sum passes what the digest has for a key with windows, and what it does not have of the ruleset.
 func (r *Rules) sum(key string, has, hasNot func(resolver.Rule)) {
-	if !r.hasWindow(key) {
-		return
-	}
 	if _, rule, ok := r.Active(key); ok {
 		hasNot(rule)
 	}
