@@ -43,8 +43,9 @@ func (c *Compiler) Add(rule resolver.Rule) (active resolver.Rule, ok bool) {
 		c.failTwice(rule, first)
 		return rule, false
 	}
-	c.table.add(at, *stored(rule, c.options.NoLines))
-	for _, w := range Split(rule) {
+	windows := Split(rule)
+	c.table.add(at, stored(rule, c.options.NoLines), windows)
+	for _, w := range windows {
 		if this := w.ruleOf(rule); w.isAt(c.at) {
 			c.Compiler.Add(this)
 			active, ok = this, true

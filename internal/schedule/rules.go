@@ -200,7 +200,7 @@ func (r *Rules) RulesOf(source int) iter.Seq[resolver.Rule] {
 				return
 			}
 		}
-		r.table.from("", func(w written) bool { return w.source != source || yield(w.rule) })
+		r.table.from("", func(w written) bool { return w.source != source || yield(*w.rule) })
 	}
 }
 
@@ -240,7 +240,7 @@ func (r *Rules) Scheduled(key string) iter.Seq2[string, resolver.Rule] {
 				return true
 			}
 			last = w.key
-			return yield(w.key, w.rule)
+			return yield(w.key, *w.rule)
 		})
 	}
 }
@@ -306,7 +306,7 @@ func (r *Rules) endOf(result *resolver.Result) Time {
 	end, n := End, 0
 	for _, rule := range chain {
 		r.table.below(r.place(0, rule.Key).key, func(w written) bool {
-			edgesOf(w.rule, func(at Time) {
+			edgesOf(Split(*w.rule), func(at Time) {
 				if at > r.at {
 					end = min(end, at)
 				}

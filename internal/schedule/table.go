@@ -24,7 +24,7 @@ func (p place) compare(other place) int {
 // written is a rule with windows.
 type written struct {
 	place
-	rule resolver.Rule
+	rule *resolver.Rule // which nobody changes
 }
 
 // edge is a time at which a rule changes.
@@ -75,10 +75,10 @@ func (t *table) with(changes map[place]*resolver.Rule) *table {
 	for at, rule := range changes {
 		if old, is := t.rules.Delete(written{place: at}); is {
 			t.count(at.key, -1)
-			edgesOf(old.rule, func(when Time) { t.edges.Delete(edge{when, at}) })
+			edgesOf(Split(*old.rule), func(when Time) { t.edges.Delete(edge{when, at}) })
 		}
 		if rule != nil {
-			t.add(at, *rule)
+			t.add(at, rule, Split(*rule))
 		}
 	}
 	if t.rules.Len() == 0 {
@@ -87,12 +87,15 @@ func (t *table) with(changes map[place]*resolver.Rule) *table {
 	return t
 }
 
-// add adds the rule of a place that has none. Nobody else may have the table.
-func (t *table) add(at place, rule resolver.Rule) {
+// add adds the rule of a place that has none, with its windows. Nobody else may have the table.
+func (t *table) add(at place, rule *resolver.Rule, windows []Window) {
+	if at.key == rule.Key {
+		at.key = rule.Key // one text in memory is enough
+	}
 	t.count(at.key, 1)
 	t.sources = max(t.sources, at.source+1)
 	t.rules.ReplaceOrInsert(written{at, rule})
-	edgesOf(rule, func(when Time) { t.edges.ReplaceOrInsert(edge{when, at}) })
+	edgesOf(windows, func(when Time) { t.edges.ReplaceOrInsert(edge{when, at}) })
 }
 
 func (t *table) count(key string, n int) {
@@ -107,7 +110,10 @@ func (t *table) get(at place) (rule resolver.Rule, ok bool) {
 		return rule, false
 	}
 	found, ok := t.rules.Get(written{place: at})
-	return found.rule, ok
+	if ok {
+		rule = *found.rule
+	}
+	return rule, ok
 }
 
 func (t *table) len() int {
