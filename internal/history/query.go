@@ -89,7 +89,7 @@ func (s *Store) List(ctx context.Context, isAsked func(key string) bool) (all []
 				v.Logger.Warn("a change of the history is left out", zap.Error(err))
 				continue
 			}
-			full.Keys = slices.Clip(slices.DeleteFunc(full.Keys, func(k KeyChange) bool {
+			full.Keys = slices.Clone(slices.DeleteFunc(full.Keys, func(k KeyChange) bool {
 				return !isAsked(k.Key)
 			}))
 			if len(full.Keys) > 0 {
