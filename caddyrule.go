@@ -1,6 +1,8 @@
 package shortlink
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -14,7 +16,7 @@ const wordThen = "then"
 
 // addRule adds the rule of a line: a key, and one destination or several.
 func (p *directive) addRule(l line) {
-	key := l.words[0]
+	rule := resolver.Rule{Key: l.words[0], Position: l.at}
 	var windows []schedule.Window
 	for rest, more := l.words[1:], true; more; {
 		words := rest
@@ -22,61 +24,53 @@ func (p *directive) addRule(l line) {
 		if more = i >= 0; more {
 			words, rest = rest[:i], rest[i+1:]
 		}
-		w, ok := p.readWindow(resolver.Rule{Key: key, Position: l.at}, words, windows)
-		if !ok {
+		w, err := readWindow(rule, words, windows)
+		if err != nil {
+			p.reportRule(rule, "%v", err)
 			return
 		}
 		windows = append(windows, w)
 	}
 	faults := schedule.Check(windows)
 	for _, fault := range faults {
-		p.reportRule(resolver.Rule{Key: key, Position: l.at}, "%s", fault.Message)
+		p.reportRule(rule, "%s", fault.Message)
 	}
 	if faults == nil {
-		p.handler.Rules = append(p.handler.Rules, schedule.Join(key, l.at, windows))
+		p.handler.Rules = append(p.handler.Rules, schedule.Join(rule.Key, l.at, windows))
 	}
 }
 
 // readWindow reads a destination and what follows it. It begins when the one before ends, unless it
-// says since. ok is false if something is wrong, which is reported.
-func (p *directive) readWindow(
+// says since.
+func readWindow(
 	rule resolver.Rule, words []string, before []schedule.Window,
-) (w schedule.Window, ok bool) {
-	w.Since, w.Until = schedule.Begin, schedule.End
+) (w schedule.Window, err error) {
+	w = schedule.Always(rule)
 	if n := len(before); n > 0 {
 		if w.Since = before[n-1].Until; w.Since == schedule.End {
-			p.reportRule(rule, "then follows a destination that ends; write until and a time in front "+
+			return w, errors.New("then follows a destination that ends; write until and a time in front " +
 				"of it, such as until 2027-03-01")
-			return w, false
 		}
 		if len(words) == 0 || !isDestinationWord(words[0]) {
-			p.reportRule(rule, "then takes a destination, which begins with https://, http:// or /, or "+
+			return w, fmt.Errorf("then takes a destination, which begins with https://, http:// or /, or "+
 				"the word gone or pass, not %q", strings.Join(words, " "))
-			return w, false
 		}
 	}
-	rule.Value = words[0]
-	w.Rule = rule
-	for i := 1; i < len(words); i++ {
-		if slices.Contains(words[1:i], words[i]) {
-			p.reportRule(rule, "%s is given twice", words[i])
-			return w, false
-		}
+	w.Rule.Value = words[0]
+	for i := 1; i < len(words) && err == nil; i++ {
 		switch word := words[i]; {
+		case slices.Contains(words[1:i], word):
+			err = fmt.Errorf("%s is given twice", word)
 		case word != "since" && word != "until":
-			ok = p.setWord(&w.Rule, word)
+			err = setWord(&w.Rule, word)
 		case i+1 == len(words):
-			p.reportRule(rule, "%s takes a time, such as %[1]s 2027-03-01", word)
-			return w, false
+			err = fmt.Errorf("%s takes a time, such as %[1]s 2027-03-01", word)
 		default:
 			i++
-			ok = p.setTime(&w, word, words[i])
-		}
-		if !ok {
-			return w, false
+			err = setTime(&w, word, words[i])
 		}
 	}
-	return w, true
+	return w, err
 }
 
 // isDestinationWord reports whether a word can be meant as a destination.
@@ -84,26 +78,25 @@ func isDestinationWord(word string) bool {
 	return strings.ContainsAny(word, "/.:") || resolver.IsValue(word)
 }
 
-// setTime sets since or until, or reports what is wrong with the time.
-func (p *directive) setTime(w *schedule.Window, name, text string) (ok bool) {
+// setTime sets since or until, or returns what is wrong with the time.
+func setTime(w *schedule.Window, name, text string) error {
 	t, err := schedule.ParseTime(text)
 	if err != nil {
-		p.reportRule(w.Rule, "%s takes a time; %v", name, err)
-		return false
+		return fmt.Errorf("%s takes a time; %w", name, err)
 	}
 	if name == "since" {
 		w.Since = t
 	} else {
 		w.Until = t
 	}
-	return true
+	return nil
 }
 
-// setWord sets what a word behind a destination says, or reports that it says nothing.
-func (p *directive) setWord(rule *resolver.Rule, word string) (ok bool) {
+// setWord sets what a word behind a destination says, or returns an error if it says nothing.
+func setWord(rule *resolver.Rule, word string) error {
 	code, isStatus := rulefile.ParseStatus(word)
 	mode, isMode := rulefile.ParseQueryMode(word)
-	switch {
+	switch instead := insteadOfStatus(rule.Key, word); {
 	case word == "exact":
 		rule.Exact = true
 	case word == "unlisted":
@@ -112,21 +105,17 @@ func (p *directive) setWord(rule *resolver.Rule, word string) (ok bool) {
 		rule.Status = code
 	case isMode && rule.Query == resolver.QueryDefault:
 		rule.Query = mode
-	case insteadOfStatus(rule.Key, word) != "":
-		p.reportRule(*rule, "%s is not the status of a redirect; %s", word,
-			insteadOfStatus(rule.Key, word))
-		return false
+	case instead != "":
+		return fmt.Errorf("%s is not the status of a redirect; %s", word, instead)
 	case word == resolver.GoneValue || word == resolver.PassValue:
-		p.reportRule(*rule, "%s stands instead of a destination; write %s", word,
+		return fmt.Errorf("%s stands instead of a destination; write %s", word,
 			ruleLine(resolver.Rule{Key: rule.Key, Value: word}))
-		return false
 	default:
-		p.reportRule(*rule, "%q cannot stand here: what can follow a destination is one "+
+		return fmt.Errorf("%q cannot stand here: what can follow a destination is one "+
 			"redirect code (%s), exact, unlisted, one query mode (%s), since and until with a time, "+
 			"and then with what follows it", word, rulefile.StatusWords, rulefile.QueryModes)
-		return false
 	}
-	return true
+	return nil
 }
 
 // ruleLine returns a rule as a line of a Caddyfile. Its notes become a comment.

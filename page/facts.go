@@ -104,7 +104,6 @@ func (r *request) advice(e *formEdit) (all []lint.Warning) {
 		return nil
 	}
 	serving, rule := r.links.Serving(), schedule.Split(*e.rule)[0].Rule
-	rule.Key = e.rule.Key
 	alone, err := resolver.Compile([]resolver.Rule{rule}, serving.Ruleset.Options())
 	if err != nil {
 		return nil // it will be refused

@@ -19,30 +19,29 @@ type csvTable struct {
 
 // planCSV reads the whole table.
 func (p *Plan) planCSV(content io.Reader) (spot, error) {
-	c := NewRows(content, p.source)
-	c.lends = true
-	table := &csvTable{Rows: c}
-	first, err := c.Next()
-	_, err = p.edit.Reading.ReadRows(c, first, err, func(rule resolver.Rule) {
-		change := p.take(rule)
+	t := &csvTable{Rows: NewRows(content, p.source)}
+	t.lends = true
+	t.seen = func() {
+		change, text := p.byKey[t.rule.Rule.Key], ""
 		if change == nil {
 			return
 		}
-		text := table.text(change.Rule)
-		for _, span := range c.spans { // several, where the rule has windows
-			table.changed = append(table.changed, splice{span.start, span.end, text})
-			text = ""
+		if !change.isFound { // the first row of the key, of several where it has windows
+			text = t.text(change.Rule)
 		}
-	})
-	slices.SortFunc(table.changed, func(a, b splice) int { return cmp.Compare(a.from, b.from) })
-	return table, err
+		change.isFound = true
+		t.changed = append(t.changed, splice{t.lines.start, t.lines.end, text})
+	}
+	first, err := t.Next()
+	_, err = p.edit.Reading.ReadRows(t.Rows, first, err, func(rule resolver.Rule) { p.take(rule) })
+	return t, err
 }
 
 func (t *csvTable) check(rule resolver.Rule) error {
-	if err := checkInCSV(rule); err != nil {
+	rows := schedule.Split(rule)
+	if err := checkInCSV(rule, rows); err != nil {
 		return err
 	}
-	rows := rowsOf(rule)
 	for _, column := range properties {
 		isSaid := func(w schedule.Window) bool { return column.get(&w) != "" }
 		if !slices.ContainsFunc(rows, isSaid) || slices.Contains(t.columns, column) {
@@ -74,7 +73,7 @@ func (t *csvTable) text(rule *resolver.Rule) (text string) {
 	if rule == nil {
 		return ""
 	}
-	for _, row := range rowsOf(*rule) {
+	for _, row := range schedule.Split(*rule) {
 		text += t.line(&row)
 	}
 	return text

@@ -31,9 +31,9 @@ func (p *Plan) planJSON(content io.Reader) (spot, error) {
 	j := jsonReader{tokens: newJSONScanner(content, p.source)}
 	j.tokens.lends = true
 	j.add = func(rule resolver.Rule) { place.pass(j.span, p.take(rule)) }
-	j.read()
+	err := j.read()
 	place.open, place.close = j.open, j.close
-	return place, j.result()
+	return place, err
 }
 
 // pass takes in the next member, and the change of it, nil for none. A removed member is cut up to

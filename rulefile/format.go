@@ -85,9 +85,6 @@ func Write(w io.Writer, format Format, rules iter.Seq[resolver.Rule]) error {
 
 // checkWritable returns an error for a rule that no format can contain.
 func checkWritable(rule resolver.Rule) error {
-	if rule.Windows != "" {
-		return checkEach(rule, checkWritable)
-	}
 	switch {
 	case !utf8.ValidString(rule.Key) || !utf8.ValidString(rule.Value):
 		return errors.New("files contain only UTF-8; write other bytes percent-encoded")

@@ -22,8 +22,8 @@ type member struct {
 func membersOf(r io.Reader) (members []member, err error) {
 	j := jsonReader{tokens: newJSONScanner(r, "links")}
 	j.add = func(rule resolver.Rule) { members = append(members, member{rule, j.span}) }
-	j.readAll()
-	return members, j.result()
+	err = j.readAll()
+	return members, err
 }
 
 // Where the scanner gets one byte at a time, it never has a whole member in its window.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/schedule"
+	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 // property is a part of a rule in a file, or of one of its windows: a column of a table, and a
@@ -22,121 +23,120 @@ type property struct {
 	// is a token of this kind.
 	words, takes string
 	kind         jsonKind
-	// set sets the property of a rule from a text, and reports whether that is valid. If nil, the
-	// column is skipped.
-	set func(w *schedule.Window, text string) (ok bool)
-	// get returns the text for a rule, "" for none.
-	get func(w *schedule.Window) string
-	// instead returns what to write instead of a text that set refuses, or ""; nil for nothing.
-	instead func(text string) string
+	// field returns where a window has the property. If nil, the column is skipped.
+	field func(w *schedule.Window) any
 }
 
 var (
-	keyProperty = textProperty(property{
+	keyProperty = &property{
 		name: "key", others: []string{"from", "source", "short", "slug"},
 		usual: []string{"path", "alias", "origin", "old", "oldpath", "oldurl", "sourcepath",
 			"sourceurl", "frompath", "fromurl", "redirectfrom"},
-	}, func(w *schedule.Window) *string { return &w.Rule.Key })
-
-	destinationProperty = textProperty(property{
+		field: func(w *schedule.Window) any { return &w.Rule.Key },
+	}
+	destinationProperty = &property{
 		name: "destination", member: "to", others: []string{"to", "target", "url"},
 		usual: []string{"new", "newpath", "newurl", "targetpath", "targeturl", "destinationpath",
 			"destinationurl", "topath", "tourl", "redirectto", "redirecturl"},
-	}, func(w *schedule.Window) *string { return &w.Rule.Value })
-
+		takes: "a string", kind: jsonString,
+		field: func(w *schedule.Window) any { return &w.Rule.Value },
+	}
 	statusProperty = &property{
 		name: "status", member: "status", others: []string{"code"},
-		words: statusCodes, takes: statusCodes, kind: jsonWord,
 		usual: []string{"statuscode", "httpstatus", "httpcode", "httpstatuscode", "redirectcode",
 			"redirectstatus", "responsecode"},
-		set: func(w *schedule.Window, text string) (ok bool) {
-			w.Rule.Status, ok = statusCode(text)
-			return ok
-		},
-		get: func(w *schedule.Window) string {
-			if w.Rule.Status == 0 {
-				return ""
-			}
-			return strconv.Itoa(w.Rule.Status)
-		},
-		instead: InsteadOfStatus,
+		words: statusCodes, takes: statusCodes, kind: jsonWord,
+		field: func(w *schedule.Window) any { return &w.Rule.Status },
 	}
-
-	exactProperty = truthProperty("exact",
-		func(w *schedule.Window) *bool { return &w.Rule.Exact })
-
-	unlistedProperty = truthProperty("unlisted",
-		func(w *schedule.Window) *bool { return &w.Rule.Unlisted })
-
+	exactProperty = &property{
+		name: "exact", member: "exact",
+		words: "the word exact, or nothing", takes: trueOrFalse, kind: jsonWord,
+		field: func(w *schedule.Window) any { return &w.Rule.Exact },
+	}
+	unlistedProperty = &property{
+		name: "unlisted", member: "unlisted",
+		words: "the word unlisted, or nothing", takes: trueOrFalse, kind: jsonWord,
+		field: func(w *schedule.Window) any { return &w.Rule.Unlisted },
+	}
 	queryProperty = &property{
 		name: "query", member: "query",
 		words: QueryModes + ", or nothing", takes: QueryModes, kind: jsonString,
-		set: func(w *schedule.Window, text string) (ok bool) {
-			w.Rule.Query, ok = ParseQueryMode(text)
-			return ok
-		},
-		get: func(w *schedule.Window) string { return w.Rule.Query.String() },
+		field: func(w *schedule.Window) any { return &w.Rule.Query },
 	}
-
-	noteProperty = textProperty(property{name: "note", member: "note"},
-		func(w *schedule.Window) *string { return &w.Rule.Note })
-
-	sinceProperty = timeProperty("since",
-		func(w *schedule.Window) *schedule.Time { return &w.Since })
-
-	untilProperty = timeProperty("until",
-		func(w *schedule.Window) *schedule.Time { return &w.Until })
-)
-
-// timeProperty returns a property that is a time, or nothing.
-func timeProperty(name string, of func(w *schedule.Window) *schedule.Time) *property {
-	return &property{
-		name: name, member: name,
+	noteProperty = &property{
+		name: "note", member: "note", takes: "a string", kind: jsonString,
+		field: func(w *schedule.Window) any { return &w.Rule.Note },
+	}
+	sinceProperty = &property{
+		name: "since", member: "since",
 		words: "a time, or nothing", takes: "a time", kind: jsonString,
-		set: func(w *schedule.Window, text string) bool {
-			t, err := schedule.ParseTime(text)
-			if err == nil {
-				*of(w) = t
-			}
-			return err == nil
-		},
-		get: func(w *schedule.Window) string { return of(w).String() },
-		instead: func(text string) string {
-			_, err := schedule.ParseTime(text)
-			if err == nil {
-				return ""
-			}
-			return behind(err.Error())
-		},
+		field: func(w *schedule.Window) any { return &w.Since },
 	}
-}
-
-// textProperty completes a property that is any text.
-func textProperty(p property, of func(w *schedule.Window) *string) *property {
-	p.takes, p.kind = "a string", jsonString
-	p.set = func(w *schedule.Window, text string) bool { *of(w) = text; return true }
-	p.get = func(w *schedule.Window) string { return *of(w) }
-	return &p
-}
+	untilProperty = &property{
+		name: "until", member: "until",
+		words: "a time, or nothing", takes: "a time", kind: jsonString,
+		field: func(w *schedule.Window) any { return &w.Until },
+	}
+)
 
 const trueOrFalse = "true or false"
 
-// truthProperty returns a property that is written as its name, or not at all.
-func truthProperty(name string, of func(w *schedule.Window) *bool) *property {
-	return &property{
-		name: name, member: name,
-		words: "the word " + name + ", or nothing", takes: trueOrFalse, kind: jsonWord,
-		set: func(w *schedule.Window, text string) bool {
-			*of(w) = text == name
-			return text == name || text == ""
-		},
-		get: func(w *schedule.Window) string {
-			if *of(w) {
-				return name
-			}
-			return ""
-		},
+// set sets the property from a text, and reports whether that is valid.
+func (p *property) set(w *schedule.Window, text string) (ok bool) {
+	var err error
+	switch field := p.field(w).(type) {
+	case *string:
+		*field = text
+	case *bool:
+		*field = text == p.name
+		return *field || text == ""
+	case *int:
+		*field, ok = statusCode(text)
+		return ok
+	case *resolver.QueryMode:
+		*field, ok = ParseQueryMode(text)
+		return ok
+	case *schedule.Time:
+		*field, err = schedule.ParseTime(text)
 	}
+	return err == nil
+}
+
+// get returns the text of the property, "" for none.
+func (p *property) get(w *schedule.Window) string {
+	if p.field == nil {
+		return ""
+	}
+	switch field := p.field(w).(type) {
+	case *string:
+		return *field
+	case *bool:
+		if *field {
+			return p.name
+		}
+	case *int:
+		if *field != 0 {
+			return strconv.Itoa(*field)
+		}
+	case *resolver.QueryMode:
+		return field.String()
+	case *schedule.Time:
+		return field.String()
+	}
+	return ""
+}
+
+// instead returns what to write instead of a text that set refuses, or "".
+func (p *property) instead(text string) string {
+	switch p {
+	case statusProperty:
+		return InsteadOfStatus(text)
+	case sinceProperty, untilProperty:
+		if _, err := schedule.ParseTime(text); err != nil {
+			return behind(err.Error())
+		}
+	}
+	return ""
 }
 
 // properties are all properties, in the order of columns.
@@ -150,18 +150,13 @@ const fewColumns = 5
 
 // Columns that are not properties; nothing is written for them.
 var (
-	// noProperty is a column without a name.
-	noProperty = &property{
-		name: "nothing", words: "nothing", get: nothing,
-		set: func(*schedule.Window, string) bool { return false },
-	}
+	// noProperty is a column without a name. It holds nothing.
+	noProperty = &property{name: "nothing", words: "nothing"}
 	// unknownProperty is skipped: requests, which coverage writes.
-	unknownProperty = &property{name: "requests", get: nothing}
+	unknownProperty = &property{name: "requests"}
 	// strayProperty is a name that makes a header an error.
-	strayProperty = &property{name: "nothing", get: nothing}
+	strayProperty = &property{name: "nothing"}
 )
-
-func nothing(*schedule.Window) string { return "" }
 
 // propertyNamed returns the property for the name of a column, in any case.
 func propertyNamed(name string) *property {
@@ -228,14 +223,10 @@ func memberNamed(name string) *property {
 func (p *property) setField(w *schedule.Window, field string) error {
 	isText := p.words == ""
 	switch {
-	case p.set == nil || field == "" && !isText:
+	case field == "" && !isText, p == unknownProperty, p == strayProperty:
 		return nil
-	case !p.set(w, field):
-		instead := ""
-		if p.instead != nil {
-			instead = p.instead(field)
-		}
-		return errors.New("this column holds " + p.words + ", not " + quote(field) + instead)
+	case p == noProperty || !p.set(w, field):
+		return errors.New("this column holds " + p.words + ", not " + quote(field) + p.instead(field))
 	case p == keyProperty:
 		return checkKeyField(field)
 	case isText:

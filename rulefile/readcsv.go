@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -53,8 +54,36 @@ func (o Reading) ReadRows(
 			c.pass(add)
 		}
 	}
-	c.passWindows(add)
+	byPlace := func(a, b []schedule.Window) int {
+		return a[0].Rule.Position.ComparePlace(b[0].Rule.Position)
+	}
+	bySince := func(a, b schedule.Window) int { return cmp.Compare(a.Since, b.Since) }
+	for _, windows := range slices.SortedFunc(maps.Values(c.held), byPlace) {
+		rule := windows[0].Rule
+		slices.SortStableFunc(windows, bySince)
+		if c.reports.join(&rule, windows, "the key "+quote(rule.Key)+" has several rows") {
+			add(rule)
+		}
+	}
 	return c.reports.Result(err)
+}
+
+// pass passes on the rule of the last row, or holds a row with a window: all such rows of a key are
+// one rule, which is passed on when the table has been read.
+func (c *Rows) pass(add func(resolver.Rule)) {
+	if c.seen != nil {
+		c.seen()
+	}
+	if c.rule.IsAlways() {
+		add(c.rule.Rule)
+		return
+	}
+	if c.held == nil {
+		c.held = map[string][]schedule.Window{}
+	}
+	w := c.rule
+	w.Rule = w.Rule.Clone()
+	c.held[w.Rule.Key] = append(c.held[w.Rule.Key], w)
 }
 
 // Rows reads the rows of a table. An unbalanced quotation mark spoils only its own row, because the
@@ -70,12 +99,11 @@ type Rows struct {
 	columns []*property
 	// hasHeader: the first row names the columns.
 	hasHeader bool
-	hasSlash  bool                    // the key of the last row has a slash in front
-	isExact   bool                    // of rules that do not say it
-	rule      schedule.Window         // the last one, here to avoid an allocation per row
-	held      map[string][]heldWindow // by key
-	// spans are the lines of the rule that is being passed on.
-	spans []lineSpan
+	hasSlash  bool                         // the key of the last row has a slash in front
+	isExact   bool                         // of rules that do not say it
+	rule      schedule.Window              // the last one, here to avoid an allocation per row
+	held      map[string][]schedule.Window // by key
+	seen      func()                       // called after each row that is good; nil for nothing
 	// Renaming is for tables of other programs.
 	Renaming Renaming
 	reports  Reports
@@ -189,7 +217,8 @@ func (c *Rows) readRule(row []string) {
 	if c.isExchanged(row) {
 		return
 	}
-	c.rule = schedule.Always(resolver.Rule{Exact: c.isExact})
+	c.rule.Rule = resolver.Rule{Exact: c.isExact}
+	c.rule.Since, c.rule.Until = schedule.Begin, schedule.End
 	for i, field := range row[:min(len(row), len(c.columns))] {
 		if err := c.readField(i, field); err != nil {
 			c.reports.wrong(c.At(i), "%s", err)

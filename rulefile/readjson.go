@@ -38,16 +38,14 @@ func ReadJSON(r io.Reader, source string, add func(resolver.Rule)) error {
 func (o Reading) readJSON(r io.Reader, source string, add func(resolver.Rule)) error {
 	j := jsonReader{tokens: newJSONScanner(r, source), add: add, isExact: o.isExact()}
 	j.tokens.lends = o.Lends
-	j.read()
-	return j.result()
+	return j.read()
 }
 
 // ReadExpectations reads expectations, an object from request path to destination, "pass", "gone"
 // or "error". It is [ReadJSON] with other messages.
 func ReadExpectations(r io.Reader, source string, add func(resolver.Rule)) error {
 	j := jsonReader{tokens: newJSONScanner(r, source), add: add, isOfExpectations: true}
-	j.read()
-	return j.result()
+	return j.read()
 }
 
 // ReadJSONPatch reads a JSON merge patch (RFC 7396) of an object of rules. It passes on each rule
@@ -64,8 +62,7 @@ func ReadJSONPatch(
 		change(rule, j.isNull)
 		j.isNull = false
 	}
-	j.read()
-	return j.result()
+	return j.read()
 }
 
 // ReadJSONValue reads the value of a member of an object of rules, and returns the key's rule. The
@@ -74,8 +71,7 @@ func ReadJSONValue(r io.Reader, source, key string) (resolver.Rule, error) {
 	j := jsonReader{tokens: newJSONScanner(r, source), isValue: true}
 	rule := resolver.Rule{Key: key}
 	j.readValue(&rule)
-	j.readEnd("the value")
-	return rule, j.result()
+	return rule, j.readEnd("the value")
 }
 
 // jsonReader reads one object of rules. After the reading has ended, no token is left.
@@ -101,12 +97,6 @@ type jsonReader struct {
 // memberSpan are the offsets of a member of the object: its name from key to keyEnd, its value from
 // value to end. The zero value is none.
 type memberSpan struct{ key, keyEnd, value, end int }
-
-// result returns all errors.
-func (j *jsonReader) result() error {
-	_, err := j.Result(io.EOF)
-	return err
-}
 
 // objectPerLink is the error of lists of links, in which all rules would have the same key.
 const objectPerLink = "this is an object for each link, as golink exports them; rules are one " +
@@ -135,19 +125,18 @@ func isObjectPerLink(begin []byte) bool {
 	return leadsNowhere && (isGolink || next == json.Delim('{'))
 }
 
-// read reads the whole input, unless it has an object for each link.
-func (j *jsonReader) read() {
+// read reads the whole input, unless it has an object for each link. The error has all errors.
+func (j *jsonReader) read() error {
 	begin, _ := j.tokens.r.Peek(j.tokens.r.Size())
 	if !j.isOfExpectations && isObjectPerLink(begin) {
 		j.fail(&Error{resolver.Position{Source: j.tokens.source, Line: 1, Column: 1}, objectPerLink})
 	}
-	j.readAll()
+	return j.readAll()
 }
 
 // readAll reads an object of rules, up to the end of the input.
-func (j *jsonReader) readAll() {
-	start, all := j.next(), "rules"
-	what := "rules are an object from key to destination"
+func (j *jsonReader) readAll() error {
+	start, all, what := j.next(), "rules", "rules are an object from key to destination"
 	if j.isOfExpectations {
 		all = "expectations"
 		what = "expectations are an object from request path to destination, pass, gone or error"
@@ -162,19 +151,20 @@ func (j *jsonReader) readAll() {
 	j.open = j.tokens.offset - 1
 	j.readMembers(j.readRule, j.readPlainRules)
 	j.close = j.tokens.offset - 1
-	j.readEnd("the object of " + all)
+	return j.readEnd("the object of " + all)
 }
 
-// readEnd checks that the input ends here.
-func (j *jsonReader) readEnd(behind string) {
-	if j.end != nil {
-		return
+// readEnd checks that the input ends here, and returns all errors.
+func (j *jsonReader) readEnd(behind string) error {
+	if j.end == nil {
+		extra, err := j.tokens.token()
+		if err == nil {
+			err = &Error{extra.at, "nothing may follow " + behind}
+		}
+		j.fail(err)
 	}
-	extra, err := j.tokens.token()
-	if err == nil {
-		err = &Error{extra.at, "nothing may follow " + behind}
-	}
-	j.fail(err)
+	_, err := j.Result(io.EOF)
+	return err
 }
 
 // readMembers reads the members of an object after its "{". It calls readValue after each name and
@@ -233,23 +223,17 @@ func (j *jsonReader) readValue(rule *resolver.Rule) (start int) {
 	case value.kind == jsonString:
 		j.checkText(value)
 		rule.Value = value.text
-		return value.start
-	case value.kind == '{':
-		j.readWindows(rule, value, false)
-		return value.start
-	case value.kind == '[' && !j.isOfExpectations:
-		j.readWindows(rule, value, true)
-		return value.start
-	case j.isNull:
-		return value.start
+	case value.kind == '{' || value.kind == '[' && !j.isOfExpectations:
+		j.readWindows(rule, value)
+	case !j.isNull:
+		instead := `write the destination as a string, or as an object {"to": "…"}`
+		if j.isOfExpectations {
+			instead = `write a destination, "pass", "gone" or "error" as a string`
+		}
+		j.wrong(value.at, "the value of %s is %s: %s", quote(rule.Key), kindOf(value),
+			cmp.Or(j.insteadOfStatus(rule.Key, value), instead))
+		j.skip(value)
 	}
-	instead := `write the destination as a string, or as an object {"to": "…"}`
-	if j.isOfExpectations {
-		instead = `write a destination, "pass", "gone" or "error" as a string`
-	}
-	j.wrong(value.at, "the value of %s is %s: %s", quote(rule.Key), kindOf(value),
-		cmp.Or(j.insteadOfStatus(rule.Key, value), instead))
-	j.skip(value)
 	return value.start
 }
 
@@ -264,26 +248,24 @@ func (j *jsonReader) insteadOfStatus(key string, status jsonToken) string {
 }
 
 // readWindows reads a value that is an object, or an array of the objects of a key's windows.
-func (j *jsonReader) readWindows(rule *resolver.Rule, value jsonToken, isArray bool) {
-	errsBefore := len(j.errs)
-	var windows []schedule.Window
-	var places []resolver.Position
-	start := value.at
+func (j *jsonReader) readWindows(rule *resolver.Rule, value jsonToken) {
+	errsBefore, start := len(j.errs), value.at
+	isArray := value.kind == '['
 	if isArray {
 		value = j.next()
 	}
+	var windows []schedule.Window
 	for j.end == nil && value.kind != ']' {
-		w := schedule.Always(*rule)
-		places = append(places, value.at)
+		o := jsonObject{Window: schedule.Always(*rule), isPatch: j.now != nil && !isArray}
+		o.Rule.Position = value.at
 		if value.kind == '{' {
-			o := jsonObject{Window: &w, isPatch: j.now != nil && !isArray}
-			j.readObject(&o, value.at)
+			j.readObject(&o)
 		} else {
 			j.wrong(value.at, "the array of %s has objects, each for a time, such as "+
 				`{"to": "https://x.example", "until": "2027-03-01"}, not %s`, quote(rule.Key), kindOf(value))
 			j.skip(value)
 		}
-		windows = append(windows, w)
+		windows = append(windows, o.Window)
 		if !isArray || j.isArrayEnd() {
 			break
 		}
@@ -293,15 +275,8 @@ func (j *jsonReader) readWindows(rule *resolver.Rule, value jsonToken, isArray b
 		j.wrong(start, "the array of %s is empty; write an object for each time, or remove the key",
 			quote(rule.Key))
 	}
-	if j.end != nil || len(j.errs) > errsBefore {
-		return
-	}
-	faults := schedule.Check(windows)
-	for _, fault := range faults {
-		j.wrong(places[fault.Window], "the value of %s: %s", quote(rule.Key), fault.Message)
-	}
-	if faults == nil {
-		*rule = schedule.Join(rule.Key, rule.Position, windows)
+	if j.end == nil && len(j.errs) == errsBefore {
+		j.join(rule, windows, "the value of "+quote(rule.Key))
 	}
 }
 
@@ -316,8 +291,8 @@ func (j *jsonReader) isArrayEnd() bool {
 
 // jsonObject is a value that is an object, while it is read.
 type jsonObject struct {
-	*schedule.Window
-	isPatch bool // it is merged with the rule
+	schedule.Window      // at the place of the value
+	isPatch         bool // it is merged with the rule
 	// seen are the members so far, also under other names.
 	seen []*property
 	// nested are the names of unknown members whose values could be those of keys: as many as are
@@ -325,19 +300,19 @@ type jsonObject struct {
 	nested []jsonToken
 }
 
-// readObject reads a value that is an object, whose "{" stands at start.
-func (j *jsonReader) readObject(o *jsonObject, start resolver.Position) {
-	w, hasDestination := o.Window, o.isPatch && j.setNow(o.Window)
+// readObject reads a value that is an object after its "{".
+func (j *jsonReader) readObject(o *jsonObject) {
+	hasDestination := o.isPatch && j.setNow(&o.Window)
 	j.readMembers(func(name jsonToken) { j.readMember(o, name) }, func() {})
-	key := quote(w.Rule.Key)
+	start, key := o.Rule.Position, quote(o.Rule.Key)
 	if o.seen == nil && o.nested != nil && !j.isValue && !j.isOfExpectations {
 		first := o.nested[0].text
 		j.wrong(start, "rules are not nested: write %s for the key %s in %s, or remove %s and its "+
-			"braces, if it only wraps the rules", quote(w.Rule.Key+"/"+first), quote(first), key, key)
+			"braces, if it only wraps the rules", quote(o.Rule.Key+"/"+first), quote(first), key, key)
 		return
 	}
 	for _, name := range o.nested {
-		j.reportMember(&w.Rule, name)
+		j.reportMember(o, name)
 	}
 	if !hasDestination && !slices.Contains(o.seen, destinationProperty) {
 		j.wrong(start, `the value of %s has no "to", which is the destination`, key)
@@ -348,17 +323,12 @@ func (j *jsonReader) readObject(o *jsonObject, start resolver.Position) {
 // an array, which is no object to merge with.
 func (j *jsonReader) setNow(w *schedule.Window) (ok bool) {
 	rule, ok := j.now(w.Rule.Key)
-	if !ok {
-		return false
-	}
+	rule.Key, rule.Position = w.Rule.Key, w.Rule.Position
 	windows := schedule.Split(rule)
-	if len(windows) > 1 {
-		return false
+	if ok = ok && len(windows) == 1; ok {
+		*w = windows[0]
 	}
-	key, at := w.Rule.Key, w.Rule.Position
-	*w = windows[0]
-	w.Rule.Key, w.Rule.Position = key, at
-	return true
+	return ok
 }
 
 // readMember reads a member of an object.
@@ -371,14 +341,14 @@ func (j *jsonReader) readMember(o *jsonObject, name jsonToken) {
 	value := j.nextValue()
 	switch {
 	case isOwn && p != destinationProperty && o.isPatch && value.isNull():
-		p.remove(o.Window)
+		p.remove(&o.Window)
 	case isOwn:
-		j.setMember(o.Window, p, value)
+		j.setMember(&o.Window, p, value)
 	case p != nil:
 		j.wrong(name.at, "the value of %s has a member %s; it is called %q here", quote(o.Rule.Key),
 			quote(name.text), p.member)
 	case value.kind != '{' && !resolver.IsValue(value.text):
-		j.reportMember(&o.Rule, name)
+		j.reportMember(o, name)
 	case len(o.nested) < maxErrors:
 		o.nested = append(o.nested, name)
 	}
@@ -389,10 +359,10 @@ func (j *jsonReader) readMember(o *jsonObject, name jsonToken) {
 }
 
 // reportMember reports an unknown member.
-func (j *jsonReader) reportMember(rule *resolver.Rule, name jsonToken) {
+func (j *jsonReader) reportMember(o *jsonObject, name jsonToken) {
 	j.wrong(name.at, "the value of %s has a member %s; the members are "+
 		`"to", "status", "exact", "unlisted", "query", "note", "since" and "until"`,
-		quote(rule.Key), quote(name.text))
+		quote(o.Rule.Key), quote(name.text))
 }
 
 // setMember sets a rule's property from a member, or reports what the member takes.
@@ -403,11 +373,9 @@ func (j *jsonReader) setMember(w *schedule.Window, p *property, value jsonToken)
 	if p.setMember(w, value) {
 		return
 	}
-	instead := ""
+	instead := p.instead(value.text)
 	if p == statusProperty {
 		instead = behind(j.insteadOfStatus(w.Rule.Key, value))
-	} else if p.instead != nil {
-		instead = p.instead(value.text)
 	}
 	j.wrong(value.at, "%q in the value of %s takes %s, not %s%s", p.member, quote(w.Rule.Key),
 		p.takes, kindOf(value), instead)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
@@ -74,6 +75,20 @@ func (r *Reports) wrong(at resolver.Position, format string, args ...any) {
 	default:
 		r.fail(&Error{at, fmt.Sprintf("this is error number %d, and reading ends here", maxErrors)})
 	}
+}
+
+// join makes the rule of a key of its windows, which are in the order of time, or reports what is
+// wrong with them.
+func (r *Reports) join(rule *resolver.Rule, windows []schedule.Window, what string) (ok bool) {
+	faults := schedule.Check(windows)
+	for _, fault := range faults {
+		r.wrong(windows[fault.Window].Rule.Position, "%s: %s", what, fault.Message)
+	}
+	if faults != nil {
+		return false
+	}
+	*rule = schedule.Join(rule.Key, rule.Position, windows)
+	return true
 }
 
 // fail ends the reading, unless it has ended or the error is nil.

@@ -173,6 +173,21 @@ func TestAnEditReplacesAllRowsOfAKeyAndLeavesTheOthers(t *testing.T) {
 	}
 }
 
+func TestRowsOfAKeyThatHasWindowsKeepTheirSlashInFront(t *testing.T) {
+	const before = "key,destination,until\n/fair,/1,2027-03-01\n/docs,/docs,\nsale,/sale,\n"
+	rule := resolver.Rule{Key: "fair", Value: "/2"}
+	p, err := rulefile.Edit{Changes: []rulefile.Change{{Key: "fair", Rule: &rule}}}.Plan(
+		strings.NewReader(before), rulefile.CSV, "f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "key,destination,until\n/fair,/2,\n/docs,/docs,\nsale,/sale,\n"
+	var b bytes.Buffer
+	if err := p.Copy(&b, strings.NewReader(before)); err != nil || b.String() != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, b.String(), want)
+	}
+}
+
 // FuzzWindows reads anything as the value of a key, and reads what is written of it as the same.
 func FuzzWindows(f *testing.F) {
 	f.Add(`[{"to": "/1", "until": "2027-03-02"}, {"to": "/2", "since": "2027-03-05T10:00:00+01:00"}]`)

@@ -18,18 +18,17 @@ func writeCSV(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	var errs Errors
 	t := tableWriter{rows: csv.NewWriter(w), needed: fewColumns}
 	for rule := range rules {
-		if err := checkInCSV(rule); err != nil {
+		n := len(t.held)
+		t.held = schedule.AppendSplit(t.held, rule)
+		if err := checkInCSV(rule, t.held[n:]); err != nil {
 			errs.leaveOut(rule, err)
-		} else {
-			t.addRule(rule)
+			t.held = t.held[:n]
 		}
+		t.noteColumns(t.held[n:])
 	}
 	t.release()
 	t.rows.Flush()
-	if err := t.rows.Error(); err != nil { // the first error of all writes
-		return err
-	}
-	return errs.orNil()
+	return cmp.Or(t.rows.Error(), errs.orNil()) // the first error of all writes
 }
 
 // mostHeld is how many bytes of keys and destinations are held until the columns are known.
@@ -45,25 +44,14 @@ type tableWriter struct {
 	fields    []string // here to avoid an allocation per row
 }
 
-// addRow holds a row.
-func (t *tableWriter) addRow(row schedule.Window) {
-	t.held = append(t.held, row)
-	last := &t.held[len(t.held)-1]
-	t.size += len(row.Rule.Key) + len(row.Rule.Value)
-	for i := len(properties); i > t.needed; i-- {
-		if properties[i-1].get(last) != "" || t.size > mostHeld {
-			t.needed = i
-		}
-	}
-}
-
-// addRule adds the rows of a rule.
-func (t *tableWriter) addRule(rule resolver.Rule) {
-	if rule.Windows == "" { // without an allocation
-		t.addRow(schedule.Always(rule))
-	} else {
-		for _, row := range rowsOf(rule) {
-			t.addRow(row)
+// noteColumns notes which columns held rows need, and writes the rows once these are all.
+func (t *tableWriter) noteColumns(rows []schedule.Window) {
+	for i := range rows {
+		t.size += len(rows[i].Rule.Key) + len(rows[i].Rule.Value)
+		for n := len(properties); n > t.needed; n-- {
+			if properties[n-1].get(&rows[i]) != "" || t.size > mostHeld {
+				t.needed = n
+			}
 		}
 	}
 	if t.needed == len(properties) {
@@ -93,41 +81,21 @@ func (t *tableWriter) write(columns []*property, field func(column *property) st
 	t.rows.Write(t.fields) //nolint:errcheck // Error returns it
 }
 
-// rowsOf returns what the rows of a rule say: one, or one for each window.
-func rowsOf(rule resolver.Rule) []schedule.Window {
-	rows := schedule.Split(rule)
-	for i := range rows {
-		rows[i].Rule.Key = rule.Key
-	}
-	return rows
-}
-
-// checkEach returns the first error of what a rule leads to in each of its windows.
-func checkEach(rule resolver.Rule, check func(resolver.Rule) error) error {
-	for _, w := range rowsOf(rule) {
-		if err := check(w.Rule); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// checkInCSV returns an error for a rule that no row can contain.
-func checkInCSV(rule resolver.Rule) error {
-	if rule.Windows != "" {
-		return checkEach(rule, checkInCSV)
-	}
+// checkInCSV returns an error for a rule that no rows can contain.
+func checkInCSV(rule resolver.Rule, rows []schedule.Window) error {
 	if err := cmp.Or(checkWritable(rule), checkKeyField(rule.Key)); err != nil {
 		return err
 	}
 	if _, cut := cutSlash(rule.Key); cut {
 		return errors.New("the key begins with \"/\", and would be read without it; remove it")
 	}
-	if strings.ContainsAny(rule.Key, "\r\n") || strings.ContainsAny(rule.Value, "\r\n") {
-		return errors.New("a row cannot contain a line end; write it percent-encoded")
-	}
-	if strings.ContainsAny(rule.Note, "\r\n") {
-		return errors.New("a row cannot contain a line end; write a space in the note")
+	for i := range rows {
+		switch row := &rows[i].Rule; {
+		case strings.ContainsAny(row.Key, "\r\n") || strings.ContainsAny(row.Value, "\r\n"):
+			return errors.New("a row cannot contain a line end; write it percent-encoded")
+		case strings.ContainsAny(row.Note, "\r\n"):
+			return errors.New("a row cannot contain a line end; write a space in the note")
+		}
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package rulefile
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"iter"
@@ -32,10 +33,7 @@ func WriteJSON(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 		separator = ",\n\t"
 	}
 	b.WriteString("\n}\n")
-	if err := b.Flush(); err != nil { // the first error of all writes
-		return err
-	}
-	return errs.orNil()
+	return cmp.Or(b.Flush(), errs.orNil()) // the first error of all writes
 }
 
 // JSONValue returns the value of a rule's member in an object of rules: a string, an object if

@@ -46,10 +46,7 @@ func writeRedirects(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 	for _, text := range texts {
 		b.WriteString(text)
 	}
-	if err := b.Flush(); err != nil { // the first error of all writes
-		return err
-	}
-	return errs.orNil()
+	return cmp.Or(b.Flush(), errs.orNil()) // the first error of all writes
 }
 
 // redirectsTable is rules on the way to a _redirects file.

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/caddy-shortlink/shortlink/internal/admin"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
@@ -85,12 +84,6 @@ func (a *applying) run(cmd *cobra.Command, args []string) error {
 	return placedIn(args[0], a.apply(cmd, r, body))
 }
 
-// isTerminal reports whether somebody can answer at an input.
-func isTerminal(in io.Reader) bool {
-	file, ok := in.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
-}
-
 // contentOf returns the content of a file, or of standard input.
 func contentOf(path string, stdin io.Reader) ([]byte, error) {
 	if path == source.StandardInput {
@@ -148,12 +141,7 @@ func (a *applying) send(
 // writeEdit writes what an edit changes as text.
 func writeEdit(w *bufio.Writer, changes show.Changes, c colours) {
 	writeChanges(w, changes.Changes, c)
-	switch {
-	case changes.HasMore:
-		fmt.Fprintln(w, "and more")
-	case changes.Unnamed > 0:
-		fmt.Fprintf(w, "and %d more\n", changes.Unnamed)
-	}
+	writeMore(w, changes.Unnamed, changes.HasMore)
 	for _, finding := range changes.Findings {
 		fmt.Fprintln(w, "Warning:", finding.Text())
 	}

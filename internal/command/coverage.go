@@ -78,9 +78,8 @@ if all requests are for other hosts or from other times.`,
 	flags.StringArrayVar(&c.skip, "skip", nil,
 		"Leave out paths that begin so, such as /assets/; can be repeated")
 	flags.BoolVar(&c.probes, "probes", false, "List what scanners ask any site for, too")
-	times := []string{time.DateOnly, time.RFC3339}
-	flags.TimeVar(&c.since, "since", time.Time{}, times, "Leave out requests from before this time")
-	flags.TimeVar(&c.until, "until", time.Time{}, times, "Leave out requests from this time on")
+	addTimeFlag(cmd, &c.since, "since", "Leave out requests from before this time")
+	addTimeFlag(cmd, &c.until, "until", "Leave out requests from this time on")
 	flags.StringVar(&c.month, "month", "", "Only requests of this month, such as 2026-03, in UTC")
 	formatFlag(cmd, &c.format, formatJSON, formatCSV)
 	return cmd

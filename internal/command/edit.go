@@ -27,11 +27,12 @@ import (
 
 // adding is the command line of "caddy shortlink add".
 type adding struct {
-	online online
-	rule   resolver.Rule
-	status string
-	query  string
-	window schedule.Window
+	online       online
+	rule         resolver.Rule
+	status       string
+	query        string
+	since, until time.Time       // zero for no limit
+	window       schedule.Window // with both, and without the rule
 	// keepsNote says that the rule keeps its present note.
 	keepsNote bool
 	length    int
@@ -76,9 +77,8 @@ midnight UTC, or has a zone: 2027-03-01T18:00:00+01:00.`,
 		"What becomes of queries: "+rulefile.QueryModes+" (default: the handler's)")
 	cmd.Flags().StringVar(&a.rule.Note, "note", "",
 		"Why the rule is there, in one line (default: the note that it has)")
-	a.window = schedule.Always(resolver.Rule{})
-	cmd.Flags().Var(timeFlag{&a.window.Since}, "since", "When the rule begins (default: it is there)")
-	cmd.Flags().Var(timeFlag{&a.window.Until}, "until", "When the rule ends (default: never)")
+	addTimeFlag(cmd, &a.since, "since", "When the rule begins (default: it is there)")
+	addTimeFlag(cmd, &a.until, "until", "When the rule ends (default: never)")
 	cmd.Flags().IntVar(&a.length, "length",
 		1, "Minimum length of a key that is made from the URL, at most 16")
 	cmd.Flags().BoolVar(&a.isNew, "new", false, "Do not replace a rule: the key must have none")
@@ -86,18 +86,6 @@ midnight UTC, or has a zone: 2027-03-01T18:00:00+01:00.`,
 	formatFlag(cmd, &a.format, formatJSON)
 	return cmd
 }
-
-// timeFlag is a flag that takes a time of a window.
-type timeFlag struct{ *schedule.Time }
-
-// Set reads the time.
-func (f timeFlag) Set(text string) (err error) {
-	*f.Time, err = schedule.ParseTime(text)
-	return err
-}
-
-// Type is what the usage calls the value.
-func (f timeFlag) Type() string { return "time" }
 
 func addIfMatch(cmd *cobra.Command, digest *string) {
 	cmd.Flags().StringVar(digest, "if-match", "", "Digest that the rules must still have")
@@ -147,6 +135,13 @@ func (a *adding) run(cmd *cobra.Command, args []string) error {
 	}
 	if len(args) == 2 && a.rule.Key == "" {
 		return errors.New("the key is empty; \"/\" itself cannot be a shortlink")
+	}
+	a.window = schedule.Always(resolver.Rule{})
+	if !a.since.IsZero() {
+		a.window.Since = schedule.At(a.since)
+	}
+	if !a.until.IsZero() {
+		a.window.Until = schedule.At(a.until)
 	}
 	if faults := schedule.Check([]schedule.Window{a.window}); faults != nil {
 		return errors.New(faults[0].Message)
@@ -255,14 +250,19 @@ func tellEffects(w io.Writer, edited *http.Response) {
 		fmt.Fprintf(w, "  %s: was %s, now %s\n", printable.Text(line.Requests),
 			printable.Text(line.Before), printable.Text(line.After))
 	}
-	switch {
-	case effects.HasMore:
-		fmt.Fprintln(w, "  and more")
-	case effects.Unnamed > 0:
-		fmt.Fprintf(w, "  and %d more\n", effects.Unnamed)
-	}
+	writeMore(w, effects.Unnamed, effects.HasMore)
 	for _, warning := range effects.Warnings {
 		fmt.Fprintln(w, "Warning:", printable.Text(warning))
+	}
+}
+
+// writeMore writes how many changes are not named, or that there are more than anybody counts.
+func writeMore(w io.Writer, unnamed int, hasMore bool) {
+	switch {
+	case hasMore:
+		fmt.Fprintln(w, "  and more")
+	case unnamed > 0:
+		fmt.Fprintf(w, "  and %d more\n", unnamed)
 	}
 }
 
@@ -321,7 +321,7 @@ func (a *adding) chooseKey(r *remote) (digest string, there *resolver.Rule, err 
 		if digest == "" {
 			digest = seen // if rules change from now on, the key may be taken
 		}
-		if rule != nil && sameURL(rule.Value, a.rule.Value) {
+		if rule != nil && a.isLike(*rule) {
 			a.rule.Key = key
 			return digest, rule, nil
 		}
@@ -337,6 +337,14 @@ func (a *adding) chooseKey(r *remote) (digest string, there *resolver.Rule, err 
 	return digest, nil, nil
 }
 
+// isLike reports whether a rule can be the one that is asked for: it leads to its URL, and for a
+// time only if that is asked for, too.
+func (a *adding) isLike(rule resolver.Rule) bool {
+	windows := schedule.Split(rule)
+	return len(windows) == 1 && spelled(windows[0].Rule.Value) == spelled(a.rule.Value) &&
+		(windows[0].IsAlways() || !a.window.IsAlways())
+}
+
 // longestMade is the maximum length of a key that is made from a URL.
 const longestMade = 16
 
@@ -349,8 +357,6 @@ func shortKey(url string) string {
 	sum := sha256.Sum256([]byte(spelled(url)))
 	return base32.NewEncoding(crockford).WithPadding(base32.NoPadding).EncodeToString(sum[:])
 }
-
-func sameURL(a, b string) bool { return spelled(a) == spelled(b) }
 
 // spelled returns a URL in the spelling of the URL Standard.
 func spelled(url string) string {

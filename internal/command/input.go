@@ -49,9 +49,13 @@ func (in *input) addConfigFlags(cmd *cobra.Command) {
 
 // addAtFlag adds the flag that says for which time rules are compiled.
 func addAtFlag(cmd *cobra.Command, at *time.Time) {
-	cmd.Flags().TimeVar(at, "at", time.Time{}, []string{time.DateOnly, time.RFC3339},
-		"Time for which rules that begin or end are looked at (default: now)")
-	_ = cmd.RegisterFlagCompletionFunc("at", cobra.NoFileCompletions)
+	addTimeFlag(cmd, at, "at", "Time for which rules that begin or end are looked at (default: now)")
+}
+
+// addTimeFlag adds a flag that takes a date or a time with a zone.
+func addTimeFlag(cmd *cobra.Command, at *time.Time, name, usage string) {
+	cmd.Flags().TimeVar(at, name, time.Time{}, []string{time.DateOnly, time.RFC3339}, usage)
+	_ = cmd.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions)
 }
 
 // offline is a handler whose rules are read and compiled but not served.

@@ -200,6 +200,13 @@ func TestAddWritesWhenARuleBeginsAndEnds(t *testing.T) {
 		0, "add", "docs", "https://c.example")
 	s.Says(t, "Error: until is 2026-01-01, which is not after since, 2026-01-01; write a later "+
 		"until, or an earlier since\n", 2, "add", "a", "/b", "--since", "2026-01-01", "--until", "2026-01-01")
+	limited := []string{"add", "https://e.example", "--until", "2999-05-01"}
+	first, _ := s.Command(limited...)
+	s.Says(t, first, 0, limited...)
+	if always, _ := s.Command("add", "https://e.example"); strings.Contains(always, "until") ||
+		strings.Fields(always)[0] == strings.Fields(first)[0] {
+		t.Errorf("beside %s, a link for always is %s", first, always)
+	}
 	status, _ := s.Command("status")
 	if !strings.Contains(status, "a window begins or ends next at 2999-03-01T17:00:00Z") {
 		t.Errorf("the status is %s", status)

@@ -20,11 +20,16 @@ func terminalOf(w io.Writer) *os.File {
 	if safe, ok := w.(*printable.Writer); ok {
 		w = safe.Unwrap()
 	}
-	file, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
+	if !isTerminal(w) {
 		return nil
 	}
-	return file
+	return w.(*os.File)
+}
+
+// isTerminal reports whether somebody reads an output, or can answer at an input.
+func isTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
 }
 
 // progress shows people at a terminal how far long work is; it writes nothing elsewhere. It is not

@@ -78,6 +78,7 @@ type converter struct {
 	from    Format
 	to      rulefile.Format
 	checker *resolver.RuleChecker // nil after reading
+	windows []schedule.Window     // of a rule, here to avoid an allocation per rule
 	done    Conversion
 	entries int              // of the file; 0 if its reader does not count
 	places  []packedPosition // of all rules that were read
@@ -138,13 +139,9 @@ func (c *converter) checked(in Input) (Input, error) {
 
 // isConverted reports whether a rule is valid, and records the result.
 func (c *converter) isConverted(rule resolver.Rule) bool {
-	if err := checkVisible(rule); err != nil {
-		c.done.Refused.report(rule.Position, rule.Key, err.Error())
-		return false
-	}
 	if wrong := c.check(rule); wrong != nil {
-		for _, err := range wrong {
-			c.done.Refused.report(rule.Position, rule.Key, err.Message)
+		for _, why := range wrong {
+			c.done.Refused.report(rule.Position, rule.Key, why)
 		}
 		return false
 	}
@@ -155,29 +152,28 @@ func (c *converter) isConverted(rule resolver.Rule) bool {
 }
 
 // check returns what is wrong with a rule, in any of its windows.
-func (c *converter) check(rule resolver.Rule) (wrong resolver.RuleErrors) {
-	if rule.Windows == "" {
-		return c.checker.Check(rule)
-	}
-	for i, w := range schedule.Split(rule) {
+func (c *converter) check(rule resolver.Rule) (wrong []string) {
+	c.windows = schedule.AppendSplit(c.windows[:0], rule)
+	for i, w := range c.windows {
+		if !isVisible(w.Rule) {
+			return []string{"the key or the destination holds a control character, or one that reverses " +
+				"the direction of text; remove it, or write it percent-encoded"}
+		}
 		checker := c.checker
 		if i > 0 { // the key stands there for the first one
 			checker = resolver.NewRuleChecker()
 		}
-		w.Rule.Key, w.Rule.Position = rule.Key, rule.Position
-		wrong = append(wrong, checker.Check(w.Rule)...)
+		for _, err := range checker.Check(w.Rule) {
+			wrong = append(wrong, err.Message)
+		}
 	}
 	return wrong
 }
 
-// checkVisible refuses a rule with characters that would control a terminal.
-func checkVisible(rule resolver.Rule) error {
-	text := rule.Key + rule.Value + rule.Windows
-	if !utf8.ValidString(text) || printable.Text(text) == text {
-		return nil
-	}
-	return errors.New("the key or the destination holds a control character, or one that reverses " +
-		"the direction of text; remove it, or write it percent-encoded")
+// isVisible reports whether a rule has no characters that would control a terminal.
+func isVisible(rule resolver.Rule) bool {
+	text := rule.Key + rule.Value
+	return !utf8.ValidString(text) || printable.Text(text) == text
 }
 
 // approximation describes how a rule differs in another format. It returns "" if the meaning is the

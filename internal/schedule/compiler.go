@@ -46,11 +46,11 @@ func (c *Compiler) Add(rule resolver.Rule) (active resolver.Rule, ok bool) {
 	windows := Split(rule)
 	c.table.add(at, stored(rule, c.options.NoLines), windows)
 	for _, w := range windows {
-		if this := w.ruleOf(rule); w.isAt(c.at) {
-			c.Compiler.Add(this)
-			active, ok = this, true
+		if w.isAt(c.at) {
+			c.Compiler.Add(w.Rule)
+			active, ok = w.Rule, true
 		} else {
-			c.Check(this)
+			c.Check(w.Rule)
 		}
 	}
 	if !ok {

@@ -80,7 +80,7 @@ func (r Rules) With(changes []resolver.RuleChange) (Derived, error) {
 		at := r.place(c.Source, c.Key)
 		if inTable[at] = nil; hasWindows(*c) {
 			for _, w := range Split(*c.Rule) {
-				check.Check(w.ruleOf(*c.Rule))
+				check.Check(w.Rule)
 			}
 			inTable[at] = stored(*c.Rule, true)
 			c.Rule = activeOf(*c.Rule, r.at)

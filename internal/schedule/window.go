@@ -8,8 +8,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// Window is what a key leads to for a time: while Since <= now < Until. Its rule has neither key
-// nor position.
+// Window is what a key leads to for a time: while Since <= now < Until.
 type Window struct {
 	Since, Until Time
 	Rule         resolver.Rule
@@ -130,12 +129,14 @@ func textOf(windows []Window) string {
 	return string(text)
 }
 
-// Split returns the windows of a rule as it is written, in the order of time. A plain rule is one
-// window without limits.
-func Split(rule resolver.Rule) (windows []Window) {
+// Split returns the windows of a rule as it is written, in the order of time, with its key and its
+// position. A plain rule is one window without limits.
+func Split(rule resolver.Rule) []Window { return AppendSplit(nil, rule) }
+
+// AppendSplit is [Split] that appends the windows.
+func AppendSplit(windows []Window, rule resolver.Rule) []Window {
 	if rule.Windows == "" {
-		rule.Key, rule.Position = "", resolver.Position{}
-		return []Window{{Begin, End, rule}}
+		return append(windows, Always(rule))
 	}
 	var values []Value
 	text := rule.Windows
@@ -144,7 +145,9 @@ func Split(rule resolver.Rule) (windows []Window) {
 	}
 	_ = json.Unmarshal([]byte(text), &values) // textOf has made it
 	for _, v := range values {
-		windows = append(windows, v.window())
+		w := v.window()
+		w.Rule.Key, w.Rule.Position = rule.Key, rule.Position
+		windows = append(windows, w)
 	}
 	return windows
 }
@@ -158,18 +161,11 @@ func Each(rule resolver.Rule, change func(*resolver.Rule)) resolver.Rule {
 	return Join(rule.Key, rule.Position, windows)
 }
 
-// ruleOf returns what a window of a rule leads to.
-func (w Window) ruleOf(rule resolver.Rule) resolver.Rule {
-	w.Rule.Key, w.Rule.Position = rule.Key, rule.Position
-	return w.Rule
-}
-
 // activeOf returns what serves for the key of a rule with windows at a time, nil for nothing.
 func activeOf(rule resolver.Rule, at Time) *resolver.Rule {
 	for _, w := range Split(rule) {
 		if w.isAt(at) {
-			active := w.ruleOf(rule)
-			return &active
+			return &w.Rule
 		}
 	}
 	return nil

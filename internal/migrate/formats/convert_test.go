@@ -267,3 +267,15 @@ func TestObjectsOfOneLineCountEachForItself(t *testing.T) {
 		}
 	}
 }
+
+func TestANoteMayHoldWhatADestinationMayNotAlsoInAWindow(t *testing.T) {
+	const note = `{"to": "/b", "note": "\u202ex", "until": "2027-03-01"}`
+	if out, done := convert(t, rulefile.JSON, rulefile.CSV, `{"a": `+note+`}`); done.Exact != 1 {
+		t.Errorf("it is %+v\n%s", done, out)
+	}
+	const bad = `[{"to": "/b", "until": "2027-03-01"}, {"to": "/\u202ex", "since": "2027-04-01"}]`
+	out, done := convert(t, rulefile.JSON, rulefile.CSV, `{"a": `+bad+`}`)
+	if done.Refused.Count != 1 {
+		t.Errorf("it is %+v\n%s", done, out)
+	}
+}
