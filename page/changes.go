@@ -96,11 +96,16 @@ func (r *request) changeOf(e *history.Entry) change {
 
 // hasChangedSince reports whether a key's rule is another one than a change has left.
 func (r *request) hasChangedSince(k history.KeyChange) bool {
-	text := ""
 	if serves, ok := r.links.Serving().Written(k.Key); ok {
-		text = live.RuleText(&serves)
+		return !isAsLeft(k, &serves)
 	}
-	return text != history.Value(k.After)
+	return !isAsLeft(k, nil)
+}
+
+// isAsLeft reports whether a key's rule, nil for none, is the one that a change has left.
+func isAsLeft(k history.KeyChange, now *resolver.Rule) bool {
+	after, err := live.RuleOf(k.Key, k.After)
+	return err == nil && sameContent(after, now)
 }
 
 // told returns a change as the user is told of it.

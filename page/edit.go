@@ -175,10 +175,6 @@ func keyIn(form url.Values) string {
 
 // edit makes or checks the edit of a form.
 func (r *request) edit(key string) view {
-	conditions, err := client.PreconditionsOf(r.Request)
-	if err != nil {
-		return failure(r.layout(), http.StatusBadRequest, err.Error()+".")
-	}
 	e := &formEdit{key: key}
 	written, err := ruleOfForm(r.PostForm, key)
 	action := r.PostForm.Get(fieldAction)
@@ -195,16 +191,13 @@ func (r *request) edit(key string) view {
 		err = r.setFrom(e)
 	}
 	e.advice = r.advice(e)
-	edit := &live.Edit{
-		Changes: []live.Change{{Key: key, Rule: e.rule, If: func(now *resolver.Rule) error {
-			if e.rule != nil {
-				return cmp.Or(conditions.OfRule(key)(now), e.check(now), r.keepsWindows(now))
-			}
-			return cmp.Or(conditions.OfRule(key)(now), e.check(now))
-		}}},
-		Remote: r.RemoteAddr, User: r.user, IfRules: conditions.OfRules(),
-		Confirm: func(f *live.Effects) error { return r.confirm(e, f) },
-	}
+	edit := r.newEdit(e, live.Change{Key: key, Rule: e.rule, If: func(now *resolver.Rule) error {
+		err := cmp.Or(r.conditions.OfRule(key)(now), e.check(now))
+		if err == nil && e.rule != nil {
+			err = r.keepsWindows(now)
+		}
+		return err
+	}})
 	switch {
 	case action == actionCheck:
 		return r.check(written, e, edit, err)
@@ -218,6 +211,13 @@ func (r *request) edit(key string) view {
 		return r.refused(written, e, err)
 	}
 	return r.saved(e, was[0])
+}
+
+// newEdit returns an edit by the user, under the conditions of the request, that makes changes if
+// their effects are confirmed.
+func (r *request) newEdit(e *formEdit, changes ...live.Change) *live.Edit {
+	return &live.Edit{Changes: changes, Remote: r.RemoteAddr, User: r.user,
+		IfRules: r.conditions.OfRules(), Confirm: func(f *live.Effects) error { return r.confirm(e, f) }}
 }
 
 // formEdit is the edit of a form.

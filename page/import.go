@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
@@ -80,6 +79,9 @@ func (v importView) Unnamed() int { return v.Changes.Unnamed + max(0, len(v.line
 func (v importView) lines() (lines []show.ChangeLine) {
 	for _, c := range v.Changes.Changes {
 		for _, line := range c.Lines() {
+			if c.Kind == show.ChangeWindows {
+				line.Before, line.After = ruleIn(c.Was).value(), ruleIn(c.Now).value()
+			}
 			if !c.IsForClients() {
 				line.Requests += " (" + c.Kind + ")"
 			}
@@ -96,34 +98,32 @@ func (r *request) importLinks() view {
 	if why := r.page.whyNoEdits(r.user); why != "" {
 		err = client.Errorf(http.StatusForbidden, "%s", why)
 	}
-	v := r.importForm(table)
-	var warnings []lint.Warning
-	edit := &live.Edit{Remote: r.RemoteAddr, User: r.user}
+	v, e := r.importForm(table), new(formEdit)
+	edit := r.newEdit(e)
 	edit.Make = func(serving *live.Loaded) (changes []live.Change, err error) {
-		changes, warnings, err = changesOfTable(table, serving)
+		changes, e.advice, err = changesOfTable(table, serving)
 		return changes, err
 	}
 	edit.Confirm = func(f *live.Effects) error {
-		v.Changes = show.ChangesOf(f)
+		v.Changes, v.Warnings = show.ChangesOf(f), remarksOf(e.warnings(f))
 		if digest == f.Digest {
 			return nil
 		}
-		warnings = append(warnings, slices.DeleteFunc(f.Warnings, live.IsAboutTheSite)...)
 		return unconfirmed{f}
 	}
 	if err == nil {
 		_, err = r.links.Apply(r.Context(), edit)
 	}
-	if err == nil {
+	switch _, is := errors.AsType[unconfirmed](err); {
+	case err == nil:
 		v.Saved = true
 		return imported{v}
+	case is:
+		v.Status = http.StatusPreconditionRequired
+	default:
+		v.Title, v.Status, v.Changes = "Nothing is imported", client.StatusOf(err), nil
+		v.Error = placeInTable.ReplaceAllString(err.Error(), "line $1: ")
 	}
-	if _, is := errors.AsType[unconfirmed](err); is {
-		v.Status, v.Warnings = http.StatusPreconditionRequired, remarksOf(warnings)
-		return v
-	}
-	v.Title, v.Status, v.Changes = "Nothing is imported", client.StatusOf(err), nil
-	v.Error = placeInTable.ReplaceAllString(err.Error(), "line $1: ")
 	return v
 }
 

@@ -118,6 +118,8 @@ func TestAnImportTellsProgramsWhatItDoes(t *testing.T) {
 	s, _ := servePage(t, someRules, "")
 	s.Post(t, "/.links/import", "table=a,/docs", testcaddy.AsJSON).Wants(t, 428, `"saved":false`,
 		`"added":1`, `"changes":[{"kind":"added","key":"a"`)
+	s.Post(t, "/.links/import", "table=a,/docs", testcaddy.AsJSON, `If-Match: "other"`).Wants(t, 412,
+		"the rules have changed")
 	s.Get(t, "/.links/import", testcaddy.AsAnn).Wants(t, 200, "POST the field table")
 }
 

@@ -74,13 +74,9 @@ func (r *request) renameView(from resolver.Rule, effects *live.Effects) renameVi
 
 // rename gives a link another key, and makes of the old one what the form says, as one change.
 func (r *request) rename(key string) view {
-	conditions, err := client.PreconditionsOf(r.Request)
-	if err != nil {
-		return failure(r.layout(), http.StatusBadRequest, err.Error()+".")
-	}
 	now, _ := r.links.Serving().Written(key)
 	e := &formEdit{key: cmp.Or(now.Key, key), from: &now}
-	err = r.setFrom(e)
+	err := r.setFrom(e)
 	e.isFrom = true // also with If-Match: the renamed rule is made of it
 	if e.from.Key == "" {
 		return r.noSuchKey(key)
@@ -98,15 +94,10 @@ func (r *request) rename(key string) view {
 			"to %s; choose another key", renamed.Key, ruleOf(*now).To)
 	}
 	isSame := func(now *resolver.Rule) error {
-		return cmp.Or(conditions.OfRule(e.key)(now), e.check(now))
+		return cmp.Or(r.conditions.OfRule(e.key)(now), e.check(now))
 	}
-	edit := &live.Edit{
-		Changes: []live.Change{
-			{Key: renamed.Key, Rule: &renamed, If: isNew}, {Key: e.key, Rule: old, If: isSame},
-		},
-		Remote: r.RemoteAddr, User: r.user, IfRules: conditions.OfRules(),
-		Confirm: func(f *live.Effects) error { return r.confirm(e, f) },
-	}
+	edit := r.newEdit(e, live.Change{Key: renamed.Key, Rule: &renamed, If: isNew},
+		live.Change{Key: e.key, Rule: old, If: isSame})
 	if _, err := r.links.Apply(r.Context(), edit); err != nil {
 		return r.renameRefused(*e.from, err)
 	}

@@ -58,12 +58,18 @@ func ruleOf(written resolver.Rule) *rule {
 }
 
 // line writes a rule as a line of text.
-func (r rule) line(w io.Writer) {
-	words := append([]string{r.Key, r.To}, r.Flags...)
+func (r rule) line(w io.Writer) { fmt.Fprintln(w, r.Key, r.value()) }
+
+// value returns what a rule says, without its key and note.
+func (r *rule) value() string {
+	if r == nil {
+		return "no rule"
+	}
+	words := append([]string{r.To}, r.Flags...)
 	if r.When != "" {
 		words = append(words, "("+r.When+")")
 	}
-	fmt.Fprintln(w, strings.Join(words, " "))
+	return strings.Join(words, " ")
 }
 
 // place is where people change a rule that they cannot change on the page.

@@ -18,6 +18,8 @@ type request struct {
 	rest  string // of the path, below the page's
 	user  string // the user's name, or ""
 
+	conditions client.Preconditions // of a POST
+
 	hasAsked bool       // for recent
 	recent   *hits.List // see recentHits
 
@@ -76,7 +78,7 @@ func (r *request) get() view {
 	case r.rest == "serving":
 		return r.servingPage()
 	case r.rest == "changes" && r.URL.Query().Has(fieldChange):
-		return r.changePage()
+		return r.changePage(r.URL.Query().Get(fieldChange))
 	case r.rest == "changes":
 		return r.changesPage()
 	case !isKey:
@@ -96,6 +98,10 @@ func (r *request) post(h http.Header) view {
 	if err := r.page.csrf.Check(r.Request); err != nil {
 		return failure(r.layout(), http.StatusForbidden,
 			"The form was sent by a page of another site, and nothing has changed: "+err.Error()+".")
+	}
+	var err error
+	if r.conditions, err = client.PreconditionsOf(r.Request); err != nil {
+		return failure(r.layout(), http.StatusBadRequest, err.Error()+".")
 	}
 	key, isKey := r.key()
 	switch {
@@ -129,7 +135,7 @@ func (r *request) post(h http.Header) view {
 		return r.sharesName()
 	}
 	if r.rest == "changes" {
-		return r.takeBack()
+		return r.changePage(r.PostForm.Get(fieldChange))
 	}
 	if isKey && r.PostForm.Get(fieldAction) == actionRename {
 		return r.rename(key)

@@ -30,43 +30,15 @@ type changePage struct {
 	Rule   rule   `json:"-"` // none, so that warnings name their keys
 }
 
-// changePage returns the page of a change.
-func (r *request) changePage() view {
-	return r.changeView(r.URL.Query().Get(fieldChange), func(edit *live.Edit) (*live.Effects, error) {
-		if why := r.whyNotWritable(); why != "" {
-			return nil, errors.New(why)
-		}
-		return r.preview(edit)
-	})
-}
-
-// takeBack takes the change of a form back.
-func (r *request) takeBack() view {
-	conditions, err := client.PreconditionsOf(r.Request)
-	if err != nil {
-		return failure(r.layout(), http.StatusBadRequest, err.Error()+".")
-	}
-	return r.changeView(r.PostForm.Get(fieldChange), func(edit *live.Edit) (*live.Effects, error) {
-		edit.IfRules = conditions.OfRules()
-		edit.Confirm = func(f *live.Effects) error { return r.confirm(new(formEdit), f) }
-		_, err := r.links.Apply(r.Context(), edit)
-		if u, is := errors.AsType[unconfirmed](err); is {
-			return u.Effects, nil
-		}
-		return nil, err
-	})
-}
-
-// changeView returns the page of a change after an attempt to take it back, which returns the
-// effects that are to be confirmed; nil if it is done.
-func (r *request) changeView(id string, try func(*live.Edit) (*live.Effects, error)) view {
+// changePage returns the page of a change, or takes it back for a POST.
+func (r *request) changePage(id string) view {
 	c, edit, err := r.reverse(id)
 	if c == nil {
 		return failure(r.layout(), client.StatusOf(err), err.Error())
 	}
 	var effects *live.Effects
 	if err == nil {
-		effects, err = try(edit)
+		effects, err = r.try(edit)
 	}
 	v := changePage{layout: r.layout(), Change: *c}
 	switch {
@@ -87,6 +59,22 @@ func (r *request) changeView(id string, try func(*live.Edit) (*live.Effects, err
 	return v
 }
 
+// try previews an edit, or makes it for a POST. It returns the effects that are to be confirmed,
+// nil if it is made.
+func (r *request) try(edit *live.Edit) (*live.Effects, error) {
+	if r.Method == http.MethodPost {
+		_, err := r.links.Apply(r.Context(), edit)
+		if u, is := errors.AsType[unconfirmed](err); is {
+			return u.Effects, nil
+		}
+		return nil, err
+	}
+	if why := r.whyNotWritable(); why != "" {
+		return nil, errors.New(why)
+	}
+	return r.preview(edit)
+}
+
 // reverse returns the change with an ID, nil for none, and the edit that takes it back.
 func (r *request) reverse(id string) (*change, *live.Edit, error) {
 	all, err := r.links.History(r.Context(), "")
@@ -99,14 +87,14 @@ func (r *request) reverse(id string) (*change, *live.Edit, error) {
 	if c.Missing != "" {
 		err = client.Errorf(http.StatusConflict, "its content is missing: %s", c.Missing)
 	}
-	edit := &live.Edit{Remote: r.RemoteAddr, User: r.user, InPlace: true}
+	edit := r.newEdit(new(formEdit))
+	edit.InPlace = true
 	for _, k := range c.Keys {
-		before, inBefore := live.RuleOf(k.Key, k.Before)
-		after, inAfter := live.RuleOf(k.Key, k.After)
-		err = errors.Join(err, inBefore, inAfter)
+		before, invalid := live.RuleOf(k.Key, k.Before)
+		err = errors.Join(err, invalid)
 		edit.Changes = append(edit.Changes, live.Change{Key: k.Key, Rule: before,
 			If: func(now *resolver.Rule) error {
-				if sameContent(after, now) {
+				if isAsLeft(k, now) {
 					return nil
 				}
 				return client.Errorf(http.StatusConflict, "the link %s has changed since: its rule is %s now; "+

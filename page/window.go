@@ -12,10 +12,11 @@ import (
 
 // whenOf says in words when a link leads where from now on; "" for always.
 func whenOf(windows []schedule.Window, now schedule.Time) string {
-	for len(windows) > 0 && windows[0].Until <= now {
-		if windows = windows[1:]; len(windows) == 0 {
-			return "Over"
-		}
+	for len(windows) > 1 && windows[0].Until <= now {
+		windows = windows[1:]
+	}
+	if until := windows[0].Until; until <= now {
+		return "Over since " + dayOf(until)
 	}
 	words := ""
 	for i, w := range windows {

@@ -13,6 +13,7 @@ const scheduled = `{
 	"docs": "https://docs.example",
 	"fair": {"to": "https://fair.example", "until": "2999-03-01"},
 	"later": {"to": "https://later.example", "since": "2999-03-01T18:00:00+01:00"},
+	"gone": {"to": "https://gone.example", "until": "1999-03-01"},
 	"plan": [
 		{"to": "https://plan.example", "until": "2999-03-01", "note": "Of the spring."},
 		{"to": "https://video.example/", "since": "2999-03-01", "until": "2999-06-01"},
@@ -32,6 +33,8 @@ func TestThePageSaysWhenALinkLeadsWhere(t *testing.T) {
 		s.Get(t, "/.links/key/plan", testcaddy.AsAnn, as).Wants(t, 200, plan, "Of the spring.")
 		s.Get(t, "/.links/key/later", testcaddy.AsAnn, as).Wants(t, 200, "From 1 March 2999 17:00:00 UTC")
 	}
+	s.Get(t, "/.links/key/gone", testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200,
+		"Over since 1 March 1999")
 	for _, format := range []string{"json", "csv"} {
 		s.Get(t, "/.links/export."+format, testcaddy.AsAnn).Wants(t, 200, "later.example",
 			"2999-03-01T17:00:00Z", "video.example", "2999-07-01")
@@ -62,11 +65,8 @@ func TestAFormHasTheTimesOfALink(t *testing.T) {
 
 func TestAnEditLosesNoWindowUnsaid(t *testing.T) {
 	s, file := servePage(t, scheduled, "")
-	form := s.FormOf(t, "/.links/key/plan?edit")
 	s.Get(t, "/.links/key/plan?edit", testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200,
 		"a form has fields for one", "video.example")
-	plan := s.Post(t, "/.links/key/plan", form.Encode(), testcaddy.AsHTML)
-	plan.Wants(t, 409, "a form has fields for one")
 	for key, want := range map[string]string{
 		"plan": "a form has fields for one", "fair": "(Until 1 March 2999)",
 		"later": "(From 1 March 2999 17:00:00 UTC)",
@@ -87,6 +87,30 @@ func TestAnEditLosesNoWindowUnsaid(t *testing.T) {
 	if got.Status != 200 || !strings.Contains(now, `"fair": "https://new.example"`) {
 		t.Errorf("%d %s", got.Status, got.Body)
 	}
+}
+
+func TestAChangeOfTimesAloneIsSeenAsOne(t *testing.T) {
+	s, _ := servePage(t, scheduled, "")
+	form := s.FormOf(t, "/.links/key/fair?edit")
+	form.Set("until", "2998-01-01")
+	s.Post(t, "/.links/key/fair", form.Encode(), testcaddy.AsHTML)
+	s.Get(t, "/.links/changes", testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200,
+		"(Until 1 March 2999)", "(Until 1 January 2998)")
+	table := url.Values{"table": {"key,destination,until\nfair,https://fair.example,2999-03-01\n"}}
+	s.Post(t, "/.links/import", table.Encode(), testcaddy.AsHTML).Wants(t, 428,
+		"https://fair.example (Until 1 January 2998)", "https://fair.example (Until 1 March 2999)")
+}
+
+func TestALinkThatIsPlannedIsAmongThoseLastChanged(t *testing.T) {
+	s, _ := servePage(t, scheduled, "")
+	s.Post(t, "/.links/new", "key=fest&to=https://fest.example&since=2999-01-01").Wants(t, 201)
+	s.Get(t, "/.links/", testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200, ">fest<",
+		"From 1 January 2999")
+}
+
+func TestNoFormIsShownThatCannotBeSaved(t *testing.T) {
+	s, _ := servePage(t, scheduled, "")
+	lacks(t, s.Get(t, "/.links/key/plan?edit", testcaddy.AsAnn, testcaddy.AsHTML), ">Save</button>")
 }
 
 func TestARenamedLinkKeepsItsWindows(t *testing.T) {

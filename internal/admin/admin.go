@@ -63,7 +63,7 @@ func init() {
 //	    The last change that led to a digest: for each key its rule before and after. The first 8
 //	    digits are enough, here and below
 //	POST /shortlink/<name>/history/<digest>/restore
-//	    Makes the rules those of a digest again, as one edit
+//	    Makes the rules those of a digest again, as one edit, and answers what that has changed
 //	DELETE /shortlink/<name>/history/<digest>
 //	    Drops the contents of the changes that led to a digest
 //	POST /shortlink/<name>/reload

@@ -48,19 +48,8 @@ func listHistory(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error 
 	return writeJSON(w, changes)
 }
 
-// restore makes the rules those of a digest again, and answers with the digest in full.
+// restore makes the rules those of a digest again, and answers with what that has changed.
 func restore(w http.ResponseWriter, r *http.Request, h *live.Ruleset, digest string) error {
-	by := &live.Edit{Remote: r.RemoteAddr}
-	if err := h.Restore(r.Context(), digest, by); err != nil {
-		return err
-	}
-	serving := h.Serving().Digest
-	w.Header().Set("ETag", client.EntityTag(serving))
-	return writeJSON(w, Restored{serving, len(by.Changes)})
-}
-
-// Restored is what has become of a restoration, as JSON.
-type Restored struct {
-	Digest string `json:"digest"`
-	Keys   int    `json:"keys"` // how many have another rule now
+	edit := &live.Edit{Remote: r.RemoteAddr}
+	return answerMade(w, h, edit, func() error { return h.Restore(r.Context(), digest, edit) })
 }

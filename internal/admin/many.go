@@ -40,22 +40,26 @@ func editRules(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 	if edit.Make, err = readRules(w, r); err != nil {
 		return err
 	}
-	var effects *live.Effects
 	if isDry {
-		effects, err = h.Preview(r.Context(), edit)
-	} else {
-		edit.Confirm = func(f *live.Effects) error { effects = f; return nil }
-		_, err = h.Apply(r.Context(), edit)
+		effects, err := h.Preview(r.Context(), edit)
+		if err != nil {
+			return err
+		}
+		w.Header().Set("ETag", client.EntityTag(effects.Before))
+		return writeJSON(w, show.ChangesOf(effects))
 	}
-	if err != nil {
+	return answerMade(w, h, edit, func() error { _, err := h.Apply(r.Context(), edit); return err })
+}
+
+// answerMade answers with what an edit of many rules changes that apply makes.
+func answerMade(w http.ResponseWriter, h *live.Ruleset, edit *live.Edit, apply func() error) error {
+	var effects *live.Effects
+	edit.Confirm = func(f *live.Effects) error { effects = f; return nil }
+	if err := apply(); err != nil {
 		return err
 	}
-	serves := effects.Before
-	if !isDry {
-		serves = h.Serving().Digest
-		effects.Digest = serves // of _redirects, what its lines make of the rules
-	}
-	w.Header().Set("ETag", client.EntityTag(serves))
+	effects.Digest = h.Serving().Digest // of _redirects, what its lines make of the rules
+	w.Header().Set("ETag", client.EntityTag(effects.Digest))
 	return writeJSON(w, show.ChangesOf(effects))
 }
 

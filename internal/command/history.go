@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/caddy-shortlink/shortlink/internal/admin"
 	"github.com/caddy-shortlink/shortlink/internal/history"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/show"
@@ -103,9 +102,9 @@ func restoreCommand() *cobra.Command {
 		Short: "Makes the rules of a running Caddy those of a digest again",
 		Long: `Takes all changes back that a running Caddy has made or found since its rules had a
 digest, as one new change in the source that edits go to. history lists digests; the
-first 8 digits of one are enough. When the command is done, these rules serve, or it was
-refused with a reason: rules that are signed, inline, or come from a source that cannot
-be written to have to be taken back there.`,
+first 8 digits of one are enough. When the command is done, these rules serve, and it says
+what that changes for clients, or it was refused with a reason: rules that are signed,
+inline, or come from a source that cannot be written to have to be taken back there.`,
 		Example: `  caddy shortlink restore 1f0c2a7be3d9`,
 		RunE: exiting(func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -120,13 +119,15 @@ be written to have to be taken back there.`,
 				return err
 			}
 			defer response.Body.Close()
-			var restored admin.Restored
-			if err := json.NewDecoder(response.Body).Decode(&restored); err != nil {
+			var changes show.Changes
+			if err := json.NewDecoder(response.Body).Decode(&changes); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s changed back, digest %s\n",
-				printable.Count(restored.Keys, "rule"), restored.Digest)
-			return err
+			out := bufio.NewWriter(cmd.OutOrStdout())
+			writeEdit(out, changes, coloursFor(cmd.OutOrStdout()))
+			fmt.Fprintf(out, "%s changed back, digest %s\n",
+				printable.Count(changes.Added+changes.Removed+changes.Changed, "rule"), changes.Digest)
+			return out.Flush()
 		}),
 	}
 	o.addFlags(cmd)

@@ -80,6 +80,7 @@ type visit struct {
 	*Store
 	ctx context.Context
 	*storage.Place
+	unstored []*entry // those that were pending when it began, with their contents
 }
 
 // use calls do with what is in the storage now, for one caller at a time.
@@ -96,7 +97,7 @@ func (s *Store) use(ctx context.Context, do func(*visit) error) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	v := &visit{s, ctx, place}
+	v := &visit{s, ctx, place, s.pendingNow()}
 	v.makeContents()
 	if err := v.read(); err != nil {
 		return err
@@ -160,15 +161,11 @@ func (v *visit) keepEntry(e *entry) {
 
 // storePending stores the pending changes, unless other servers have done so.
 func (v *visit) storePending() error {
-	for _, e := range v.pendingNow() {
-		v.mu.Lock()
-		h, isMade := e.head, e.keys == nil
-		v.mu.Unlock()
-		if !isMade {
-			return nil // it has come during this visit, and wakes for another one
-		}
+	for ; len(v.unstored) > 0; v.unstored = v.unstored[1:] {
+		e := v.unstored[0]
+		h := e.head
 		byOthers := v.byOthers(&h)
-		if i, isNew := v.place(&h, byOthers); isNew {
+		if i, isNew := v.idOf(&h, byOthers); isNew {
 			if err := v.put(i, h, e.content); err != nil {
 				return err
 			}
@@ -205,9 +202,9 @@ func (v *visit) byOthers(h *head) []step {
 	}), h.Old, h.New, false)
 }
 
-// place returns what to call a change, and sets its order. The change is not new if what others
+// idOf returns what to call a change, and sets its order. The change is not new if what others
 // have stored of it says as much.
-func (v *visit) place(h *head, byOthers []step) (i id, isNew bool) {
+func (v *visit) idOf(h *head, byOthers []step) (i id, isNew bool) {
 	i, h.Order = id{half(h.Old), half(h.New), 1, found}, 1
 	if h.IsEdit() {
 		i.form = edited

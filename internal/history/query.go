@@ -38,24 +38,17 @@ func (s *Store) isOutdone(e *entry) bool {
 }
 
 // entries returns all entries, oldest first.
-func (s *Store) entries() (all []*entry) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, e := range append(s.inOrder(), s.pending...) {
-		copied := *e // as pending ones may change
-		all = append(all, &copied)
-	}
-	return all
+func (v *visit) entries() []*entry {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return append(v.inOrder(), v.unstored...)
 }
 
 // entry returns the change of an entry with its content.
 func (v *visit) entry(e *entry) (full *Entry, err error) {
 	full = &Entry{Change: e.Change}
 	content := e.content
-	switch {
-	case e.keys != nil: // it has come during this visit
-		content, full.Missing = makeContent(e.keys)
-	case e.n > 0 && e.Missing == "": // it is not pending
+	if e.n > 0 && e.Missing == "" { // it is stored
 		var b []byte
 		if b, err = v.Storage.Load(v.ctx, v.nameOf(e.id)); err == nil {
 			_, content, err = parseEntry(b)
@@ -75,7 +68,7 @@ func (v *visit) entry(e *entry) (full *Entry, err error) {
 // without content are left out then.
 func (s *Store) List(ctx context.Context, isAsked func(key string) bool) (all []Entry, err error) {
 	err = s.use(ctx, func(v *visit) error {
-		for _, e := range slices.Backward(s.entries()) {
+		for _, e := range slices.Backward(v.entries()) {
 			if isAsked == nil {
 				all = append(all, Entry{Change: e.Change})
 				continue
@@ -104,7 +97,7 @@ func (s *Store) List(ctx context.Context, isAsked func(key string) bool) (all []
 // Fill adds their contents to listed changes of at most so many keys.
 func (s *Store) Fill(ctx context.Context, changes []Entry, most int) error {
 	return s.use(ctx, func(v *visit) (wrong error) {
-		for _, e := range s.entries() {
+		for _, e := range v.entries() {
 			isIt := func(c Entry) bool { return c.Old == e.Old && c.New == e.New && c.Time.Equal(e.Time) }
 			if i := slices.IndexFunc(changes, isIt); i >= 0 && e.Total() <= most {
 				full, err := v.entry(e)
@@ -121,7 +114,7 @@ func (s *Store) Fill(ctx context.Context, changes []Entry, most int) error {
 // enough.
 func (s *Store) Get(ctx context.Context, digest string) (full *Entry, err error) {
 	err = s.use(ctx, func(v *visit) error {
-		all, err := s.to(digest)
+		all, err := v.to(digest)
 		if err == nil {
 			full, err = v.entry(all[len(all)-1])
 		}
@@ -131,9 +124,9 @@ func (s *Store) Get(ctx context.Context, digest string) (full *Entry, err error)
 }
 
 // to returns the changes that led to a digest.
-func (s *Store) to(digest string) (all []*entry, err error) {
-	digest, err = s.complete(digest)
-	all = slices.DeleteFunc(s.entries(), func(e *entry) bool { return e.New != digest })
+func (v *visit) to(digest string) (all []*entry, err error) {
+	digest, err = v.complete(digest)
+	all = slices.DeleteFunc(v.entries(), func(e *entry) bool { return e.New != digest })
 	if err == nil && len(all) == 0 {
 		err = fmt.Errorf("%w: of what is kept, no change has led to %s", ErrUnknown, digest)
 	}
@@ -144,9 +137,9 @@ func (s *Store) to(digest string) (all []*entry, err error) {
 const shortestDigest = 8
 
 // complete returns the digest that begins so.
-func (s *Store) complete(beginning string) (digest string, err error) {
+func (v *visit) complete(beginning string) (digest string, err error) {
 	digests := map[string]bool{}
-	for _, e := range s.entries() {
+	for _, e := range v.entries() {
 		for _, d := range [...]string{e.Old, e.New} {
 			if strings.HasPrefix(d, beginning) {
 				digest, digests[d] = d, true
@@ -173,13 +166,11 @@ func (s *Store) Forget(ctx context.Context, digest string) error {
 		if err := v.storePending(); err != nil {
 			return err
 		}
-		all, err := s.to(digest)
+		all, err := v.to(digest)
 		for _, e := range all {
-			if e.n == 0 {
-				continue // it has come during this visit
-			}
-			e.Missing, e.First, e.form = Forgotten, nil, forgotten
-			if err = v.put(e.id, e.head, nil); err != nil {
+			i, h := e.id, e.head
+			i.form, h.Missing, h.First = forgotten, Forgotten, nil
+			if err = v.put(i, h, nil); err != nil {
 				return err
 			}
 		}
@@ -200,11 +191,14 @@ type Recent struct {
 // the storage.
 func (s *Store) Recent() (all []Recent) {
 	known := map[string]bool{}
-	for _, e := range slices.Backward(s.entries()) {
-		for _, k := range e.First {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range slices.Backward(append(s.inOrder(), s.pending...)) {
+		change := e.Change // as pending ones may change
+		for _, k := range change.First {
 			if !known[k.Key] {
 				known[k.Key] = true
-				all = append(all, Recent{k, &e.Change})
+				all = append(all, Recent{k, &change})
 			}
 		}
 	}
@@ -217,10 +211,10 @@ func (s *Store) Recent() (all []Recent) {
 func (s *Store) Way(ctx context.Context, from, to string, do func(KeyChange)) (digest string,
 	err error) {
 	err = s.use(ctx, func(v *visit) error {
-		if digest, err = s.complete(to); err != nil {
+		if digest, err = v.complete(to); err != nil {
 			return err
 		}
-		all := s.entries()
+		all := v.entries()
 		whole := slices.DeleteFunc(slices.Clone(all), func(e *entry) bool { return e.Missing != "" })
 		steps := findWay(whole, from, digest, true)
 		if steps == nil {

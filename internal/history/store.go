@@ -114,11 +114,11 @@ func (s *Store) Record(c Change, keys iter.Seq[KeyChange]) {
 	}
 }
 
-// makeContents makes the contents of pending entries, so that they hold no rulesets, and drops the
-// oldest where they are too large together.
+// makeContents makes the contents of entries that are not stored, so that they hold no rulesets,
+// and drops the oldest where they are too large together.
 func (v *visit) makeContents() {
 	size := 0
-	for _, e := range slices.Backward(v.pendingNow()) {
+	for _, e := range slices.Backward(v.unstored) {
 		content, missing := e.content, e.Missing
 		if e.keys != nil {
 			content, missing = makeContent(e.keys)

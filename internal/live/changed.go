@@ -24,15 +24,15 @@ func (rs *Ruleset) LastChange(key string) *history.Recent {
 	return &all[at]
 }
 
-// Changed returns the keys that were added or changed last and still serve, newest first. Of a swap
-// that changes many keys, only the first are known.
+// Changed returns the keys that were added or changed last and are still there, newest first. Of a
+// swap that changes many keys, only the first are known.
 func (rs *Ruleset) Changed(most int) (found []history.Recent) {
 	serving := rs.Serving()
 	for _, changed := range rs.shared.totals.history.Recent() {
 		if len(found) == most {
 			break
 		}
-		if _, rule, ok := serving.Active(changed.Key); ok && rule.Key == changed.Key {
+		if rule, ok := serving.Written(changed.Key); ok && rule.Key == changed.Key {
 			found = append(found, changed)
 		}
 	}

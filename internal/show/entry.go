@@ -38,17 +38,14 @@ func changeText(c *history.Change) string {
 // Counts says how many keys a change has added, removed and changed.
 func Counts(c *history.Change) string {
 	var what []string
-	for _, n := range []struct {
-		count int
-		kind  resolver.ChangeKind
-	}{
-		{c.Added, resolver.ChangeAdded}, {c.Removed, resolver.ChangeRemoved},
-		{c.Changed, resolver.ChangeEdited},
-	} {
-		if n.count > 0 {
-			what = append(what, fmt.Sprint(n.count, " ", n.kind))
+	add := func(n int, kind resolver.ChangeKind) {
+		if n > 0 {
+			what = append(what, fmt.Sprint(n, " ", kind))
 		}
 	}
+	add(c.Added, resolver.ChangeAdded)
+	add(c.Removed, resolver.ChangeRemoved)
+	add(c.Changed, resolver.ChangeEdited)
 	return strings.Join(what, ", ")
 }
 

@@ -210,7 +210,7 @@ for (const javaScriptEnabled of [true, false]) {
 
 	await doing("check and confirm", async (page) => {
 		await page.goto(at("go", "/.links/new"));
-		await page.locator("summary").click();
+		await page.getByText("Status, query, what matches").click();
 		await inspected(page, "choices");
 		await label(page, "Key").fill(`handbok${suffix}`);
 		await label(page, "Leads to").fill("/gh/issues");
