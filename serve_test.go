@@ -123,11 +123,23 @@ func BenchmarkServe(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	cached, err := testcaddy.Provision(b, strings.Replace(benchmarkRules, "{", `{"cache": "1h", `, 1))
+	if err != nil {
+		b.Fatal(err)
+	}
+	windowed, err := testcaddy.Provision(b, strings.Replace(benchmarkRules, `"rules": {`,
+		`"cache": "1h", "rules": {"fair": {"to": "https://x.example", "until": "2100-01-01"}, `, 1))
+	if err != nil {
+		b.Fatal(err)
+	}
 	for _, bb := range []struct {
 		name, target string
 		handler      *shortlink.Handler
 	}{
 		{"redirect", "/github/caddyserver/caddy", h},
+		{"redirect_cached", "/github/caddyserver/caddy", cached},
+		{"redirect_cached_windows", "/github/caddyserver/caddy", windowed},
+		{"redirect_cached_window", "/fair", windowed},
 		{"redirect_internal", "/docs/getting-started", h},
 		{"redirect_query", "/search?q=caddy&page=2", h},
 		{"pass", "/not/a/key", h},

@@ -231,7 +231,7 @@ func (d *derivation) shadow(key string, was, now []rankedRule) {
 func (d *derivation) remove(rule Rule, at int) {
 	d.c.table.remove(at)
 	if d.c.opts.digest {
-		d.c.digest.literals.remove(rule)
+		d.c.digest.literals.Remove(rule)
 	}
 }
 
@@ -242,7 +242,7 @@ func (d *derivation) serve(key string, r rankedRule) {
 	value, _ := parseValue(r.rule.Value)
 	c.addLiteral(r.rule, value)
 	if c.opts.digest {
-		c.digest.literals.add(r.rule)
+		c.digest.literals.Add(r.rule)
 	}
 }
 

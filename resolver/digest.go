@@ -17,45 +17,43 @@ func (rs *Ruleset) Digest() string { return rs.digest.hex }
 // digest is the digest of rules, and the sums that it is made of: of the rules without variables,
 // from which a change takes what it replaces, and of the templates.
 type digest struct {
-	literals, templates rulesSum
+	literals, templates RuleSum
 	hex                 string
 }
 
 // sumRules adds up all rules without variables.
 func (c *Compiler) sumRules() {
 	if c.opts.digest {
-		c.eachEntry(func(at ref) { c.digest.literals.add(c.rule(at)) })
+		c.eachEntry(func(at ref) { c.digest.literals.Add(c.rule(at)) })
 	}
 }
 
 // sumTemplates adds up all templates.
 func (c *Compiler) sumTemplates() {
-	c.digest.templates = rulesSum{}
+	c.digest.templates = RuleSum{}
 	if !c.opts.digest {
 		return
 	}
 	for _, t := range c.templates.each() {
-		c.digest.templates.add(t.rule)
+		c.digest.templates.Add(t.rule)
 	}
 }
 
 // makeDigest makes the digest of the sums.
 func (c *Compiler) makeDigest() {
 	if c.opts.digest {
-		c.digest.hex = c.DigestWithout(nil)
+		c.digest.hex = c.DigestWith(RuleSum{})
 	}
 }
 
-// DigestWithout returns the digest that the ruleset has without some of the rules that serve.
-func (c *compiled) DigestWithout(rules []Rule) string {
-	sum := c.digest.literals
-	sum.addSum(&c.digest.templates)
-	for _, rule := range rules {
-		sum.remove(rule)
-	}
+// DigestWith returns the digest that the ruleset has with the rules of a sum added to those that
+// serve.
+func (c *compiled) DigestWith(more RuleSum) string {
+	more.addSum(&c.digest.literals)
+	more.addSum(&c.digest.templates)
 	whole := sha256.New()
-	fmt.Fprintf(whole, "%s\n%d\n", c.opts.content, c.table.rules+c.templates.len()-len(rules))
-	whole.Write(sum.bytes())
+	fmt.Fprintf(whole, "%s\n%d\n", c.opts.content, more.n)
+	whole.Write(more.bytes())
 	return hex.EncodeToString(whole.Sum(nil))
 }
 
@@ -76,32 +74,38 @@ func appendContent(dst []byte, rule *Rule) []byte {
 	return dst
 }
 
-// rulesSum is a sum of 256 bits over rules, which does not depend on their order.
-type rulesSum [4]uint64
+// RuleSum is a sum of 256 bits over rules, which does not depend on their order.
+type RuleSum struct {
+	words [4]uint64
+	n     int
+}
 
-func (s *rulesSum) add(rule Rule) {
+// Add adds a rule.
+func (s *RuleSum) Add(rule Rule) {
 	digest := contentDigest(&rule)
-	var sum rulesSum
-	for i := range sum {
-		sum[i] = binary.LittleEndian.Uint64(digest[8*i:])
+	one := RuleSum{n: 1}
+	for i := range one.words {
+		one.words[i] = binary.LittleEndian.Uint64(digest[8*i:])
 	}
-	s.addSum(&sum)
+	s.addSum(&one)
 }
 
-func (s *rulesSum) addSum(other *rulesSum) {
+func (s *RuleSum) addSum(other *RuleSum) {
 	var carry uint64
-	for i := range s {
-		s[i], carry = bits.Add64(s[i], other[i], carry)
+	for i := range s.words {
+		s.words[i], carry = bits.Add64(s.words[i], other.words[i], carry)
 	}
+	s.n += other.n
 }
 
-// remove takes out a rule that has been added.
-func (s *rulesSum) remove(rule Rule) {
+// Remove takes out a rule, which need not have been added yet.
+func (s *RuleSum) Remove(rule Rule) {
 	digest := contentDigest(&rule)
 	var borrow uint64
-	for i := range s {
-		s[i], borrow = bits.Sub64(s[i], binary.LittleEndian.Uint64(digest[8*i:]), borrow)
+	for i := range s.words {
+		s.words[i], borrow = bits.Sub64(s.words[i], binary.LittleEndian.Uint64(digest[8*i:]), borrow)
 	}
+	s.n--
 }
 
 // contentDigest returns the digest of what a rule says.
@@ -110,9 +114,9 @@ func contentDigest(rule *Rule) [sha256.Size]byte {
 	return sha256.Sum256(appendContent(memory[:0], rule))
 }
 
-func (s *rulesSum) bytes() []byte {
+func (s *RuleSum) bytes() []byte {
 	var b []byte
-	for _, word := range s {
+	for _, word := range s.words {
 		b = binary.LittleEndian.AppendUint64(b, word)
 	}
 	return b

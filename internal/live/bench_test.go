@@ -9,11 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
 	"go.uber.org/zap"
 
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -132,6 +134,81 @@ func serveForEdits(tb testing.TB, from source.Source) *Ruleset {
 	}
 	tb.Cleanup(func() { _ = rs.shared.Destruct() })
 	return rs
+}
+
+// windowedSource has many rules that end, all but the first 10,000 at a second of their own, and one
+// that does not.
+type windowedSource struct {
+	manySource
+	from schedule.Time
+}
+
+func (s *windowedSource) Read(
+	_ context.Context, add func(resolver.Rule),
+) (string, error) {
+	add(resolver.Rule{Key: "plain", Value: one})
+	for i := range s.n {
+		add(s.rule(i, fmt.Sprint("https://example.com/", i)))
+	}
+	return "", nil
+}
+
+func (s *windowedSource) rule(i int, value string) resolver.Rule {
+	w := schedule.Always(resolver.Rule{Value: value})
+	w.Until = s.from + schedule.Time(max(i, 10_000))
+	return schedule.Join(fmt.Sprint("k", i), resolver.Position{}, []schedule.Window{w})
+}
+
+// BenchmarkWindows is what happens among rules that all end, up to a million.
+func BenchmarkWindows(b *testing.B) {
+	for _, n := range []int{20_000, 1_000_000} {
+		s := &windowedSource{manySource{n}, schedule.At(time.Now().Add(time.Hour))}
+		var rs *Ruleset
+		run := func(name string, do func(i int) error) {
+			b.Run(fmt.Sprintf("rules=%d/%s", n, name), func(b *testing.B) {
+				if rs == nil {
+					rs = serveForEdits(b, s)
+				}
+				b.ReportAllocs()
+				for i := 0; b.Loop(); i++ {
+					if err := do(i); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+		run("load", func(int) error {
+			_, err := rs.newLoading(b.Context(), nil).load()
+			return err
+		})
+		run("edit", func(i int) error {
+			_, err := rs.Apply(b.Context(), edit("plain", fmt.Sprint("https://example.com/new/", i)))
+			return err
+		})
+		run("edit-window", func(i int) error {
+			before, rule := rs.Serving(), s.rule(n/2, fmt.Sprint("https://example.com/new/", i))
+			_, err := rs.Apply(b.Context(), &Edit{Changes: []Change{{Key: rule.Key, Rule: &rule}}})
+			for range keyChanges(before, rs.Serving()) { // as the history does
+			}
+			return err
+		})
+		edge := func(from, removed int) func(int) error {
+			before, _ := rs.Serving().Turn(s.from + schedule.Time(from-1))
+			return func(int) error {
+				next, err := before.Turn(s.from + schedule.Time(from))
+				if err == nil && next.Difference.Removed != removed {
+					err = fmt.Errorf("%d rules end", next.Difference.Removed)
+				}
+				return err
+			}
+		}
+		run("edge", edge(10_002, 1))
+		run("edge-10001", edge(10_000, 10_001))
+		run("look-ahead", func(int) error {
+			rs.foresee(rs.Serving(), func() bool { return true })
+			return nil
+		})
+	}
 }
 
 // internalSource has a rule that all others lead to.

@@ -43,8 +43,9 @@ func (c *Compiler) Add(rule resolver.Rule) (active resolver.Rule, ok bool) {
 		c.failTwice(rule, first)
 		return rule, false
 	}
-	c.table.add(at, *stored(rule, c.options.NoLines))
-	for _, w := range Split(rule) {
+	windows := Split(rule)
+	c.table.add(at, stored(rule, c.options.NoLines), windows)
+	for _, w := range windows {
 		if w.isAt(c.at) {
 			c.Compiler.Add(w.Rule)
 			active, ok = w.Rule, true
@@ -89,7 +90,13 @@ func (c *Compiler) Compile() (Rules, error) {
 	if err != nil {
 		return Rules{Ruleset: ruleset}, err
 	}
-	return newRules(ruleset, c.table, c.at), nil
+	rules := newRules(ruleset, c.table, c.at)
+	if c.options.Digest {
+		for key := range rules.Scheduled("") {
+			rules.sum(key, rules.inDigest.Add, rules.inDigest.Remove)
+		}
+	}
+	return rules, nil
 }
 
 // Validate returns everything that is wrong with rules as they are written. It is an error of

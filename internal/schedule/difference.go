@@ -49,10 +49,19 @@ func either(before, after *Rules) iter.Seq[string] {
 	}
 }
 
-// scheduledIn gives the keys with windows in one or both, if there is any difference in windows.
+// scheduledIn gives the keys whose windows may differ: those that have changed if one table is made
+// of the other, and else all that have windows in one or both.
 func scheduledIn(before, after *Rules) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if before.table == after.table {
+			return
+		}
+		if before.table != nil && after.table != nil && after.table.madeOf == before.table.self {
+			for key := range keysOf(slices.Values(after.table.changed)) {
+				if (before.hasWindow(key) || after.hasWindow(key)) && !yield(key) {
+					return
+				}
+			}
 			return
 		}
 		for _, rule := range after.Scheduled("") {

@@ -1,9 +1,6 @@
 package schedule
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -23,13 +20,17 @@ type Rules struct {
 	table   *table
 	// at is the time that the ruleset is for, and as good as any other from from until until.
 	at, from, until Time
+	// inDigest are the rules for keys with windows as they are written, less what is active of them.
+	inDigest resolver.RuleSum
 	// ends are the ends of rules, by number, as far as somebody has asked.
 	ends *sync.Map
 }
 
 func newRules(ruleset *resolver.Ruleset, table *table, at Time) Rules {
 	from, until := table.span(at)
-	return Rules{ruleset, table, at, from, until, new(sync.Map)}
+	return Rules{
+		Ruleset: ruleset, table: table, at: at, from: from, until: until, ends: new(sync.Map),
+	}
 }
 
 // At is the time that the ruleset is for.
@@ -90,14 +91,21 @@ func (r Rules) With(changes []resolver.RuleChange) (Derived, error) {
 	}
 	derived, err := r.derive(active, r.table.with(inTable), r.at)
 	if err == nil {
-		keys := map[string]bool{}
-		for at := range inTable {
-			keys[at.key] = true
-		}
+		keys := keysOf(maps.Keys(inTable))
 		sorted := slices.Values(slices.Sorted(maps.Keys(keys)))
 		countWritten(&derived.Difference, &r, &derived.Rules, sorted)
+		derived.follow(&r, keys)
 	}
 	return derived, err
+}
+
+// keysOf returns the keys of places, once each.
+func keysOf(places iter.Seq[place]) map[string]bool {
+	keys := map[string]bool{}
+	for at := range places {
+		keys[at.key] = true
+	}
+	return keys
 }
 
 // derive makes rules of changes of the ruleset.
@@ -113,7 +121,8 @@ func (r Rules) derive(changes []resolver.RuleChange, table *table, at Time) (Der
 // none begins.
 func (r Rules) Turn(at Time) (Derived, error) {
 	var changes []resolver.RuleChange
-	for _, place := range r.table.between(r.at, at) {
+	places := r.table.between(r.at, at)
+	for _, place := range places {
 		rule, _ := r.table.get(place)
 		changes = append(changes, resolver.RuleChange{
 			Source: place.source, Key: rule.Key, Rule: activeOf(rule, at),
@@ -129,6 +138,7 @@ func (r Rules) Turn(at Time) (Derived, error) {
 			next.Rules = newRules(r.Ruleset, r.table, at)
 		}
 	}
+	next.follow(&r, keysOf(slices.Values(places)))
 	return next, err
 }
 
@@ -138,7 +148,9 @@ func (r Rules) Recompile() (Rules, error) {
 	if err != nil {
 		return r, err
 	}
-	return newRules(ruleset, r.table, r.at), nil
+	anew := newRules(ruleset, r.table, r.at)
+	anew.inDigest = r.inDigest
+	return anew, nil
 }
 
 // Ahead derives the rules of each edge to come, with the error of [Rules.Turn].
@@ -187,7 +199,7 @@ func (r *Rules) RulesOf(source int) iter.Seq[resolver.Rule] {
 				return
 			}
 		}
-		r.table.from("", func(w written) bool { return w.source != source || yield(w.rule) })
+		r.table.from("", func(w written) bool { return w.source != source || yield(*w.rule) })
 	}
 }
 
@@ -200,11 +212,12 @@ func (r *Rules) Sources() int {
 }
 
 // HasRulesOf reports whether there are rules of a source, now or at another time.
-func (r *Rules) HasRulesOf(source int) bool {
-	for range r.RulesOf(source) {
+func (r *Rules) HasRulesOf(source int) (has bool) {
+	for range r.Ruleset.RulesOf(source) {
 		return true
 	}
-	return false
+	r.table.from("", func(w written) bool { has = w.source == source; return !has })
+	return has
 }
 
 // Active returns the rule that serves for a key, and its number.
@@ -226,7 +239,7 @@ func (r *Rules) Scheduled(key string) iter.Seq2[string, resolver.Rule] {
 				return true
 			}
 			last = w.key
-			return yield(w.key, w.rule)
+			return yield(w.key, *w.rule)
 		})
 	}
 }
@@ -262,31 +275,6 @@ func (r *Rules) RulesBelow(key string) iter.Seq[resolver.Rule] {
 	}
 }
 
-// Digest returns the digest of the rules as they are written, which an edge does not change: that
-// of the ruleset without the keys that have windows, and what sources have for these.
-func (r *Rules) Digest() string {
-	plain := r.Ruleset.Digest()
-	if r.table == nil || plain == "" {
-		return plain
-	}
-	whole := sha256.New()
-	var active []resolver.Rule
-	for key := range r.Scheduled("") {
-		if _, rule, ok := r.Active(key); ok {
-			active = append(active, rule)
-		}
-		for source := range r.Sources() { // any of which may serve at some time
-			if rule, is := r.RuleOf(source, key); is && rule.Windows != "" {
-				fmt.Fprintf(whole, "%q %s\n", rule.Key, rule.Windows)
-			} else if is {
-				fmt.Fprintf(whole, "%q %s\n", rule.Key, textOf(Split(rule)))
-			}
-		}
-	}
-	fmt.Fprintln(whole, r.Ruleset.DigestWithout(active))
-	return hex.EncodeToString(whole.Sum(nil))
-}
-
 // mostBelow is how many rules with windows below a key are looked at to find when it ends.
 const mostBelow = 64
 
@@ -317,7 +305,7 @@ func (r *Rules) endOf(result *resolver.Result) Time {
 	end, n := End, 0
 	for _, rule := range chain {
 		r.table.below(r.place(0, rule.Key).key, func(w written) bool {
-			edgesOf(w.rule, func(at Time) {
+			edgesOf(Split(*w.rule), func(at Time) {
 				if at > r.at {
 					end = min(end, at)
 				}

@@ -2,6 +2,8 @@ package schedule
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -117,5 +119,67 @@ func TestARuleThatStandsTwiceIsRefusedAlsoWhereNeitherIsThereNow(t *testing.T) {
 				t.Errorf("read again: %v", err)
 			}
 		})
+	}
+}
+
+func TestDerivedRulesHaveTheDigestOfCompiledOnesAndDifferInWhatHasChanged(t *testing.T) {
+	sources := []map[string][]Window{{}, {}}
+	for i := range 1000 { // among few rules, each change compiles all
+		sources[0][fmt.Sprint("x", i)] = []Window{leadingTo("https://x.example/", Begin, End)}
+	}
+	rules := compileAt(t, 50, sources...)
+	for round := range 100 {
+		var changes []resolver.RuleChange
+		for _, k := range rand.Perm(10)[:3] {
+			source, key := rand.N(2), fmt.Sprint("k", k)
+			change := resolver.RuleChange{Source: source, Key: key}
+			if delete(sources[source], key); rand.N(3) > 0 {
+				since := Time(rand.N(90))
+				value := fmt.Sprint("https://x.example/", rand.N(9))
+				windows := []Window{leadingTo(value, since, since+10)}
+				if rand.N(2) == 0 {
+					windows = []Window{leadingTo(value, Begin, End)}
+				}
+				sources[source][key] = windows
+				rule := Join(key, resolver.Position{}, windows)
+				change.Rule = &rule
+			}
+			changes = append(changes, change)
+		}
+		next, err := rules.With(changes)
+		if err == nil {
+			checkDiffering(t, changes, &rules, &next.Rules)
+			next, err = next.Turn(Time(rand.N(100)))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules = next.Rules
+		anew := compileAt(t, Time(rand.N(100)), sources...)
+		if got, want := rules.Digest(), anew.Digest(); got != want {
+			t.Fatalf("round %d: the digest is %s, want %s", round, got, want)
+		}
+	}
+}
+
+// checkDiffering checks that rules differ in what has changed, and in no other rules with windows.
+func checkDiffering(t *testing.T, changes []resolver.RuleChange, before, after *Rules) {
+	t.Helper()
+	if !before.Ruleset.SharesNumbers(after.Ruleset) {
+		return
+	}
+	isGiven := map[string]bool{}
+	for key := range Differing(before, after) {
+		isChange := slices.ContainsFunc(changes, func(c resolver.RuleChange) bool { return c.Key == key })
+		if isGiven[key] || !isChange && (before.hasWindow(key) || after.hasWindow(key)) {
+			t.Errorf("%s differs, after changes %+v", key, changes)
+		}
+		isGiven[key] = true
+	}
+	for _, c := range changes {
+		was, _ := before.Written(c.Key)
+		if is, _ := after.Written(c.Key); was != is && !isGiven[c.Key] {
+			t.Errorf("%s does not differ, but was %+v, and is %+v", c.Key, was, is)
+		}
 	}
 }

@@ -2,6 +2,8 @@ package schedule
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/google/btree"
@@ -22,7 +24,7 @@ func (p place) compare(other place) int {
 // written is a rule with windows.
 type written struct {
 	place
-	rule resolver.Rule
+	rule *resolver.Rule // which nobody changes
 }
 
 // edge is a time at which a rule changes.
@@ -38,6 +40,10 @@ type table struct {
 	edges     *btree.BTreeG[edge]
 	templates int // how many of the rules have variables
 	sources   int // more than any of the rules' sources
+	// changed are the places in which the table differs from the one it was made of, and madeOf is
+	// that one's self: so none holds another in memory.
+	changed      []place
+	self, madeOf *byte
 }
 
 // degree is how wide the nodes of the trees are.
@@ -49,6 +55,7 @@ func newTable() *table {
 		edges: btree.NewG(degree, func(a, b edge) bool {
 			return cmp.Or(cmp.Compare(a.at, b.at), a.compare(b.place)) < 0
 		}),
+		self: new(byte),
 	}
 }
 
@@ -60,15 +67,18 @@ func (t *table) with(changes map[place]*resolver.Rule) *table {
 	case t == nil:
 		t = newTable()
 	default:
-		t = &table{t.rules.Clone(), t.edges.Clone(), t.templates, t.sources}
+		t = &table{
+			rules: t.rules.Clone(), edges: t.edges.Clone(), templates: t.templates, sources: t.sources,
+			changed: slices.Collect(maps.Keys(changes)), self: new(byte), madeOf: t.self,
+		}
 	}
 	for at, rule := range changes {
 		if old, is := t.rules.Delete(written{place: at}); is {
 			t.count(at.key, -1)
-			edgesOf(old.rule, func(when Time) { t.edges.Delete(edge{when, at}) })
+			edgesOf(Split(*old.rule), func(when Time) { t.edges.Delete(edge{when, at}) })
 		}
 		if rule != nil {
-			t.add(at, *rule)
+			t.add(at, rule, Split(*rule))
 		}
 	}
 	if t.rules.Len() == 0 {
@@ -77,12 +87,15 @@ func (t *table) with(changes map[place]*resolver.Rule) *table {
 	return t
 }
 
-// add adds the rule of a place that has none. Nobody else may have the table.
-func (t *table) add(at place, rule resolver.Rule) {
+// add adds the rule of a place that has none, with its windows. Nobody else may have the table.
+func (t *table) add(at place, rule *resolver.Rule, windows []Window) {
+	if at.key == rule.Key {
+		at.key = rule.Key // one text in memory is enough
+	}
 	t.count(at.key, 1)
 	t.sources = max(t.sources, at.source+1)
 	t.rules.ReplaceOrInsert(written{at, rule})
-	edgesOf(rule, func(when Time) { t.edges.ReplaceOrInsert(edge{when, at}) })
+	edgesOf(windows, func(when Time) { t.edges.ReplaceOrInsert(edge{when, at}) })
 }
 
 func (t *table) count(key string, n int) {
@@ -97,7 +110,10 @@ func (t *table) get(at place) (rule resolver.Rule, ok bool) {
 		return rule, false
 	}
 	found, ok := t.rules.Get(written{place: at})
-	return found.rule, ok
+	if ok {
+		rule = *found.rule
+	}
+	return rule, ok
 }
 
 func (t *table) len() int {

@@ -66,7 +66,7 @@ func TestATableThatIsChangedIsOneThatIsMadeAnew(t *testing.T) {
 // all returns all rules.
 func (t *table) all() map[place]resolver.Rule {
 	all := map[place]resolver.Rule{}
-	t.from("", func(w written) bool { all[w.place] = w.rule; return true })
+	t.from("", func(w written) bool { all[w.place] = *w.rule; return true })
 	return all
 }
 

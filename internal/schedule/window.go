@@ -180,10 +180,10 @@ func stored(rule resolver.Rule, noLines bool) *resolver.Rule {
 	return &rule
 }
 
-// edgesOf calls do with the times at which a rule changes, in their order.
-func edgesOf(rule resolver.Rule, do func(Time)) {
+// edgesOf calls do with the times at which a rule with windows changes, in their order.
+func edgesOf(windows []Window, do func(Time)) {
 	last := Begin
-	for _, w := range Split(rule) {
+	for _, w := range windows {
 		for _, t := range [...]Time{w.Since, w.Until} {
 			if t != Begin && t != End && t != last {
 				do(t)
