@@ -43,7 +43,7 @@ var mayImport = map[string][]string{
 	"internal/find":     {"resolver", "internal/near"},
 	"internal/storage":  nil,
 	"internal/hits":     {"resolver", "internal/storage"},
-	"internal/history":  {"resolver", "internal/storage"},
+	"internal/history":  {"resolver", "internal/storage", "internal/printable"},
 	"internal/reverse":  {"resolver", "resolver/pattern", "weburl"},
 	"internal/coverage": {"resolver", "weburl", "internal/find", "internal/near", "internal/webroot"},
 	"internal/live": {

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
@@ -16,6 +17,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
 const (
@@ -128,7 +130,11 @@ func ruleIn(value json.RawMessage) *rule {
 	case found == nil:
 		return nil
 	}
-	return ruleOf(*found)
+	out := ruleOf(*found)
+	if found.Windows != "" { // all of them, as they were written
+		out.To, out.Flags = strings.Join(rulefile.Words(*found), " "), nil
+	}
+	return out
 }
 
 // ID identifies the change in URLs and forms.

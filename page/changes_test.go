@@ -115,6 +115,14 @@ func TestAChangeIsTakenBackAfterALookAtWhatThatDoes(t *testing.T) {
 	lacks(t, look(t, s, "changes?done="+change.Digest), "Saved.")
 }
 
+func TestAChangeOfADestinationWithAQueryCanBeTakenBack(t *testing.T) {
+	s, _ := servePage(t, someRules, "")
+	save(t, s, "new", "key=fresh&to=https://a.test/?a=1%26b=<2>")
+	if all := changesOf(t, s, "changes"); len(all) != 1 || !all[0].CanTakeBack {
+		t.Errorf("the changes are %+v", all)
+	}
+}
+
 func TestAChangeWhoseLinksHaveChangedSinceIsNotTakenBack(t *testing.T) {
 	s, file := servePage(t, someRules, "")
 	save(t, s, "new", "key=fresh&to=https://a.test")
@@ -241,6 +249,14 @@ func TestThePageOfALinkHasItsLastChanges(t *testing.T) {
 		t.Errorf("all its changes are %+v", all)
 	}
 	lacks(t, look(t, s, "key/old"), "<h2>Changes</h2>")
+}
+
+func TestAChangeOfTimesShowsTimes(t *testing.T) {
+	s, _ := servePage(t, someRules, "")
+	save(t, s, "new", "key=fair&to=https://f.test")
+	save(t, s, "key/fair", "to=https://f.test&until=2026-03-01&digest="+digestOnPage(t, s))
+	look(t, s, "changes").Wants(t, 200, "<bdi>https://f.test</bdi></del>",
+		"<bdi>https://f.test until 2026-03-01</bdi></ins>")
 }
 
 func TestWhatWasChangedLastIsKnownAfterARestartWithNames(t *testing.T) {

@@ -143,6 +143,7 @@ func changesOfTable(table string, serving *live.Loaded) (
 	changes []live.Change, warnings []lint.Warning, err error,
 ) {
 	format := rulefile.CSV
+	table = strings.TrimPrefix(table, "\ufeff") // of JSON, too, as Windows saves it
 	if strings.HasPrefix(strings.TrimSpace(table), "{") {
 		format = rulefile.JSON
 	}

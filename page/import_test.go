@@ -72,7 +72,7 @@ func TestWhatCannotBeImportedIsToldByLine(t *testing.T) {
 	before := testcaddy.ReadFile(t, file)
 	for table, want := range map[string][]string{
 		"key,to\ngood,/docs\nbad,nowhere\nworse,ftp://x": {"line 3: key", "line 4: key"},
-		"key,to\na,/docs\na,/d":                          {"line 3: the edit has a change of the key"},
+		"key,to\na,/docs\na,/d":                          {"line 3: the key &#34;a&#34; stands twice"},
 		"key,to,status\na,/docs,999":                     {"line 2: this column holds"},
 		"{\n\"a\": 1}":                                   {"line 2: the value of"},
 		" ":                                              {"there is no link"},
@@ -110,6 +110,9 @@ func TestAFileIsImported(t *testing.T) {
 	got := postAs(t, s, "/.links/import", "multipart/form-data; boundary=x", body)
 	got.Wants(t, 428, `"added":1`, `"key":"fresh"`)
 	postAs(t, s, "/.links/import", "text/csv", "a,/b").Wants(t, 422, "there is no link")
+	bom := "\ufeff{\"fresh\": \"https://f.example\"}"
+	s.Post(t, "/.links/import", url.Values{"table": {bom}}.Encode(), testcaddy.AsJSON).
+		Wants(t, 428, `"key":"fresh"`)
 	long := "table=" + strings.Repeat("a", 8<<20)
 	s.Post(t, "/.links/import", long).Wants(t, 413, "import it in parts")
 }

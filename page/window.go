@@ -20,6 +20,10 @@ func whenOf(windows []schedule.Window, now schedule.Time) string {
 	}
 	words := ""
 	for i, w := range windows {
+		if i == mostWindows {
+			words += ", and more"
+			break
+		}
 		switch isOpen := w.Since <= now; {
 		case i == 0 && !isOpen:
 			words = "From " + dayOf(w.Since)
@@ -37,6 +41,9 @@ func whenOf(windows []schedule.Window, now schedule.Time) string {
 	}
 	return words
 }
+
+// mostWindows is how many windows of a link are put in words.
+const mostWindows = 20
 
 // dayOf returns a time for people.
 func dayOf(at schedule.Time) string {

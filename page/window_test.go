@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
@@ -21,6 +22,18 @@ const scheduled = `{
 	]
 }
 `
+
+func TestOfAHundredWindowsTheFirstArePutInWords(t *testing.T) {
+	windows := ""
+	for i := range 100 {
+		windows += fmt.Sprintf(`, {"to": "https://w%d.test", "since": "%d-01-01",
+			"until": "%[2]d-02-01"}`, i, 2100+i)
+	}
+	s, _ := servePage(t, `{"fair": [`+windows[2:]+`]}`, "")
+	got := s.Get(t, "/.links/key/fair", testcaddy.AsAnn)
+	got.Wants(t, 200, "w19.test until 1 February 2119, and more)")
+	lacks(t, got, "w20.test until")
+}
 
 func TestThePageSaysWhenALinkLeadsWhere(t *testing.T) {
 	s, _ := servePage(t, scheduled, "")

@@ -44,11 +44,12 @@ func parseRule(key, value string) (resolver.Rule, error) {
 		return rule, errors.New("the key is not Unicode text; write its bytes percent-encoded")
 	case !utf8.ValidString(value):
 		return rule, errors.New("the value is not Unicode text; write its bytes percent-encoded")
-	case !strings.HasPrefix(value, "{"):
+	case !strings.HasPrefix(value, "{") && !strings.HasPrefix(value, "["):
 		return rule, nil
 	}
 	if err := json.Unmarshal([]byte(value), new(json.RawMessage)); err != nil {
-		return rule, fmt.Errorf(`the value begins with "{" but is no JSON object: %w`, err)
+		what := map[byte]string{'{': "object", '[': "array"}[value[0]]
+		return rule, fmt.Errorf("the value begins with %q but is no JSON %s: %w", value[:1], what, err)
 	}
 	return rulefile.ReadJSONValue(strings.NewReader(value), "", key)
 }

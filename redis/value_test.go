@@ -35,9 +35,18 @@ func TestAValueIsADestinationOrAnObject(t *testing.T) {
 	}
 }
 
+func TestAValueCanBeAnArrayOfTimes(t *testing.T) {
+	const value = `[{"to":"/a","until":"2027-03-01"},{"to":"gone","since":"2027-03-01"}]`
+	rules, err := parseRules([]field{{"fair", value}}, "redis links")
+	if err != nil || len(rules) != 1 || rules[0].Windows != value || valueOf(rules[0]) != value {
+		t.Errorf("%+v, %v", rules, err)
+	}
+}
+
 func TestABadValueIsToldWithItsKey(t *testing.T) {
 	for value, message := range map[string]string{
 		"{":                   `redis links: key "docs": the value begins with "{" but is no JSON object: `,
+		`[{"to":"/"]`:         `redis links: key "docs": the value begins with "[" but is no JSON array: `,
 		`{}`:                  `redis links: key "docs": the value of "docs" has no "to", which is the destination`,
 		`{"to": 1}`:           `redis links: key "docs": "to" in the value of "docs" takes a string, not 1`,
 		`{"to": "/", "x": 1}`: `redis links: key "docs": the value of "docs" has a member "x"`,

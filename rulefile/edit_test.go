@@ -368,3 +368,14 @@ func sortedRules(rules []resolver.Rule) string {
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
 }
+
+func TestManyMembersAreAddedAtTheCostOfOne(t *testing.T) {
+	place := jsonPlace{last: memberSpan{1, 4, 5, 9}, kept: 9}
+	added := slices.Repeat([]string{`"b": "/y"`}, 1000)
+	pieces := testing.AllocsPerRun(1, func() {
+		_, _ = place.end(added, strings.NewReader(`{"a":"/x"}`))
+	})
+	if pieces > 20 {
+		t.Errorf("their text is made in %g pieces", pieces)
+	}
+}

@@ -99,8 +99,8 @@ func (p *jsonPlace) end(added []string, content io.ReadSeeker) (splice, error) {
 	}
 	gap, err := textBetween(content, from, p.last.key)
 	end := splice{from: p.kept, to: p.last.end}
-	for _, member := range added {
-		end.text += comma + gap + member
+	if len(added) > 0 {
+		end.text = comma + gap + strings.Join(added, comma+gap)
 	}
 	return end, err
 }

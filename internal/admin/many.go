@@ -64,14 +64,15 @@ func answerMade(w http.ResponseWriter, h *live.Ruleset, edit *live.Edit, apply f
 }
 
 // isDryRun reports whether an edit is to change nothing. A misspelt query must not change rules.
-func isDryRun(u *url.URL) (is bool, err error) {
-	query, err := url.ParseQuery(u.RawQuery)
-	value := query.Get("dry_run")
-	if err != nil || len(query) > 1 || u.RawQuery != "" && value != "true" && value != "false" {
-		return false, client.Errorf(http.StatusBadRequest,
-			"an edit of many rules takes the query ?dry_run=true or none, not %q", "?"+u.RawQuery)
+func isDryRun(u *url.URL) (bool, error) {
+	switch u.RawQuery {
+	case "", "dry_run=false":
+		return false, nil
+	case "dry_run=true":
+		return true, nil
 	}
-	return value == "true", nil
+	return false, client.Errorf(http.StatusBadRequest,
+		"an edit of many rules takes the query ?dry_run=true or none, not %q", "?"+u.RawQuery)
 }
 
 // readRules reads the body of an edit of many rules, and returns what makes changes of it.

@@ -132,10 +132,20 @@ func (a *applying) send(
 	if isDry || !a.isAsked {
 		writeEdit(out, changes, coloursFor(cmd.OutOrStdout()))
 	}
-	done := map[bool]string{true: "not applied", false: "applied"}[isDry]
-	fmt.Fprintf(out, "%s: %d added, %d removed, %d changed\n", done, changes.Added, changes.Removed,
-		changes.Changed)
+	fmt.Fprintln(out, a.summary(isDry, changes))
 	return changes, out.Flush()
+}
+
+// summary says in a line what has become of an edit, and how much it changes.
+func (a *applying) summary(isDry bool, c show.Changes) string {
+	counts := fmt.Sprintf("%d added, %d removed, %d changed", c.Added, c.Removed, c.Changed)
+	switch {
+	case !isDry:
+		return "applied: " + counts
+	case a.isAsked && c.Added+c.Removed+c.Changed > 0:
+		return counts // the question follows
+	}
+	return "not applied: " + counts
 }
 
 // writeEdit writes what an edit changes as text.

@@ -68,6 +68,15 @@ func TestApplyNamesTheFileAndTheLineOfWhatIsRefused(t *testing.T) {
 	}
 }
 
+func TestApplySaysWhatChangesAtOtherTimesOnly(t *testing.T) {
+	s, path, _ := testcaddy.Editable(t, "links.json", `{}`)
+	patch := filepath.Join(t.TempDir(), "patch.json")
+	testcaddy.Write(t, patch, `{"a": {"to": "https://a.example", "since": "2099-01-01"}}`)
+	s.Says(t, "Nothing changes for clients now.\n1 with changes at other times\n  a ("+path+`): was no rule`+
+		`, now {"to":"https://a.example","since":"2099-01-01"}`+
+		"\nnot applied: 1 added, 0 removed, 0 changed\n", 0, "apply", patch, "--dry-run")
+}
+
 func TestApplyIsRefusedWithoutATerminalToAskAt(t *testing.T) {
 	s, path, _ := testcaddy.Editable(t, "links.json", `{}`)
 	patch := filepath.Join(t.TempDir(), "patch.json")

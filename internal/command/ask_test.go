@@ -3,7 +3,20 @@ package command
 import (
 	"strings"
 	"testing"
+
+	"github.com/caddy-shortlink/shortlink/internal/show"
 )
+
+func TestAQuestionDoesNotSayThatNothingIsApplied(t *testing.T) {
+	for a, want := range map[applying]string{
+		{isAsked: true}: "2 added, 0 removed, 1 changed",
+		{isDry: true}:   "not applied: 2 added, 0 removed, 1 changed",
+	} {
+		if got := a.summary(true, show.Changes{Added: 2, Changed: 1}); got != want {
+			t.Errorf("%+v: %s", a, got)
+		}
+	}
+}
 
 func TestOnlyAYesApplies(t *testing.T) {
 	for answer, want := range map[string]bool{

@@ -162,12 +162,17 @@ var changeTitles = [...]struct {
 	{resolver.ChangeEdited, "changed", yellow},
 	{resolver.ChangeAffected, "affected: their own rules are the same, and lead elsewhere", yellow},
 	{show.ChangeNote, "with another note, which no client sees", yellow},
-	{show.ChangeWindows, "with other windows", yellow},
+	{show.ChangeWindows, "with changes at other times", yellow},
 }
 
 // writeChanges writes changes as text, kind by kind.
 func writeChanges(w *bufio.Writer, changes []show.Change, c colours) {
-	if !slices.ContainsFunc(changes, show.Change.IsForClients) {
+	isLater := func(c show.Change) bool { return c.Kind == show.ChangeWindows }
+	switch {
+	case slices.ContainsFunc(changes, show.Change.IsForClients):
+	case slices.ContainsFunc(changes, isLater):
+		fmt.Fprintln(w, "Nothing changes for clients now.")
+	default:
 		fmt.Fprintln(w, "Nothing changes for clients.")
 	}
 	for _, t := range changeTitles {

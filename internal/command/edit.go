@@ -59,8 +59,8 @@ lower-case letters without i, l, o and u. The same URL gets the same key again.
 
 A rule keeps its note unless --note gives another one; --note "" removes it.
 
-With --since or --until the rule is there for a time only. A time is a date, which is
-midnight UTC, or has a zone: 2027-03-01T18:00:00+01:00.`,
+With --since or --until the rule is there for a time only; before and after, the key has
+none. A time is a date, which is midnight UTC, or has a zone: 2027-03-01T18:00:00+01:00.`,
 		Example: `  caddy shortlink add docs https://docs.example
   caddy shortlink add https://example.com/a/very/long/path
   caddy shortlink add paper https://example.com/paper.pdf --status 301 --exact
@@ -77,7 +77,7 @@ midnight UTC, or has a zone: 2027-03-01T18:00:00+01:00.`,
 		"What becomes of queries: "+rulefile.QueryModes+" (default: the handler's)")
 	cmd.Flags().StringVar(&a.rule.Note, "note", "",
 		"Why the rule is there, in one line (default: the note that it has)")
-	addTimeFlag(cmd, &a.since, "since", "When the rule begins (default: it is there)")
+	addTimeFlag(cmd, &a.since, "since", "When the rule begins (default: at once)")
 	addTimeFlag(cmd, &a.until, "until", "When the rule ends (default: never)")
 	cmd.Flags().IntVar(&a.length, "length",
 		1, "Minimum length of a key that is made from the URL, at most 16")

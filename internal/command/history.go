@@ -81,7 +81,10 @@ func (a *asking) run(cmd *cobra.Command, args []string) error {
 		return printable.NewJSONEncoder(cmd.OutOrStdout()).Encode(all)
 	}
 	out := bufio.NewWriter(cmd.OutOrStdout())
-	if len(all) == 0 {
+	switch {
+	case len(all) == 0 && len(args) > 0:
+		fmt.Fprintf(out, "No changes of the key %q are kept.\n", args[0])
+	case len(all) == 0:
 		fmt.Fprintln(out, "No changes are kept.")
 	}
 	for _, e := range all {

@@ -85,7 +85,8 @@ TIME  B -> .*  by ADDRESS: 1 added sale
 	says("Error: history takes one key at most, or --digest, or forget and a digest\n", 2,
 		"history", "one", "other")
 	says("Error: restore takes one digest; caddy shortlink history lists them\n", 2, "restore")
-	says("No changes are kept.\n", 0, "history", "nothing")
+	says(`No changes of the key "nothing" are kept.
+`, 0, "history", "nothing")
 	var all []history.Entry
 	said, _ := s.Command("history", "--format", "json")
 	if err := json.Unmarshal([]byte(said), &all); err != nil || len(all) != 6 || all[0].New != a {

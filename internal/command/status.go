@@ -29,9 +29,10 @@ func listCommand(configurations Configurations) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list [PREFIX] [--hits] [--format text|json]",
 		Short: "Lists the rules of a running Caddy",
-		Long: `Lists the rules that a running Caddy serves, sorted by key: all, or those for a key and
-below it. As text each is on a line, as in a Caddyfile; as JSON they are one object, as in
-a file of rules. As text, the exit status is 1 if there is no rule for the key.
+		Long: `Lists the rules of a running Caddy, sorted by key: all, or those for a key and below it,
+also those that are over or have not begun. As text each is on a line, as in a Caddyfile;
+as JSON they are one object, as in a file of rules. As text, the exit status is 1 if there
+is no rule for the key.
 
 --hits writes in front of each rule how often it has redirected and when last, like hits.
 As JSON, the value of each key is then an object: rule, count and, if there is one, last.`,
@@ -184,7 +185,7 @@ func statusCommand() *cobra.Command {
 		Long: `Shows the shortlink handlers of a running Caddy, or the one that --name names: how
 many rules they have, where these come from, which source edits go to, the result of
 the last load, and which keys are answered with an error, and why: a loop, or too many
-redirects.
+redirects. Where rules begin or end, it says when that is next, and what fails then.
 
 The exit status is 1 if the last load of a handler was rejected, one of its sources
 cannot be reached, there are such keys, or nobody answers.`,

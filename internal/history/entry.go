@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 )
 
 // id names an entry in the storage.
@@ -94,7 +96,7 @@ func makeContent(keys iter.Seq[KeyChange]) (content []byte, missing string) {
 		}
 	}
 	slices.SortFunc(all, func(a, b KeyChange) int { return strings.Compare(a.Key, b.Key) })
-	text, err := json.Marshal(all)
+	text, err := printable.JSON(all) // which leaves rules as they are written
 	switch {
 	case err != nil:
 		return nil, err.Error()

@@ -3,6 +3,7 @@ package history
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -445,6 +446,15 @@ func TestALargeContentIsCompressed(t *testing.T) {
 	}
 	if keys, err := parseContent(content[:len(content)-1]); err == nil {
 		t.Errorf("without its last byte it has %d keys", len(keys))
+	}
+}
+
+func TestAContentIsReadAsItWasWritten(t *testing.T) {
+	rule := json.RawMessage(`"https://a.example/?a=1&b=<2>"`)
+	content, missing := makeContent(slices.Values([]KeyChange{{"docs", nil, rule}}))
+	keys, err := parseContent(content)
+	if err != nil || missing != "" || string(keys[0].After) != string(rule) {
+		t.Errorf("got %s, %v, %s", content, err, missing)
 	}
 }
 

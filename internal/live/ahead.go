@@ -148,7 +148,7 @@ type WindowStatus struct {
 	NextEdge *time.Time `json:"next_edge,omitempty"`
 	// LooksAhead tells that what fails then or later is still being found out.
 	LooksAhead bool `json:"looks_ahead,omitempty"`
-	// Warnings are what fails then or later.
+	// Warnings are what fails then or later, and an expectation that has failed since an edge.
 	Warnings []string `json:"edge_warnings,omitempty"`
 }
 
@@ -156,6 +156,12 @@ type WindowStatus struct {
 func (rs *Ruleset) windowStatus(serving *Loaded) (status WindowStatus) {
 	if edge, ok := serving.NextEdge(); ok {
 		status.NextEdge, status.LooksAhead = &edge, serving.ahead.Load() == nil
+	}
+	if serving.HasWindows() {
+		if err := rs.check(serving.Ruleset, serving.expected); err != nil {
+			status.Warnings = append(status.Warnings, "an expectation fails since a window has begun or "+
+				"ended, and nothing else can be changed until it is met: "+err.Error())
+		}
 	}
 	for _, w := range rs.located(serving.versions, serving.edgeWarnings()) {
 		status.Warnings = append(status.Warnings, w.String())

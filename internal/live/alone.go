@@ -57,12 +57,7 @@ func (rs *Ruleset) recompile() {
 			zap.String("name", rs.Name), zap.Error(err))
 		return
 	}
-	rs.shared.swapping.Lock()
-	defer rs.shared.swapping.Unlock()
-	if rs.Serving() != old {
-		return // an edge has come
-	}
-	next := *old
+	next := newCandidate(old)
 	next.Rules = anew
-	rs.shared.replace(old, &next)
+	rs.put(next)
 }

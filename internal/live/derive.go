@@ -22,23 +22,16 @@ type candidate struct {
 	read       []int          // the sources that were read for it
 	// changes lead from the rules that serve to those of the candidate, if nothing else differs.
 	changes []resolver.RuleChange
-	base    *Loaded // that served when it was begun; nil for none
+	base    *Loaded // that it replaces, at the time of this; nil for none
 	wrong   []error // why sources cannot be read, by source
 }
 
-// newCandidate returns a candidate that keeps what was read of the sources before.
-func newCandidate(from *Loaded, sources int) *candidate {
-	next := &candidate{Loaded: &Loaded{
-		Rules:    from.Rules,
-		Warnings: from.Warnings,
-		versions: make([]string, sources),
-		expected: make([]source.PlacedExpectations, sources),
-		remarks:  make([][]lint.Warning, sources),
-	}, wrong: make([]error, sources)}
-	copy(next.versions, from.versions)
-	copy(next.expected, from.expected)
-	copy(next.remarks, from.remarks)
-	return next
+// newCandidate returns a candidate that is as what serves.
+func newCandidate(serving *Loaded) *candidate {
+	next := *serving
+	next.versions, next.expected = slices.Clone(next.versions), slices.Clone(next.expected)
+	next.remarks = slices.Clone(next.remarks)
+	return &candidate{Loaded: &next, base: serving, wrong: make([]error, len(next.versions))}
 }
 
 // noteReading records the version and the remarks of a source; an empty version if it failed.
@@ -61,7 +54,6 @@ func (c *candidate) noteRead(i int) {
 // be left to the next load.
 func (l *loading) derive(work []pending) (*candidate, error) {
 	l.work, l.serving = work, l.rs.Serving()
-	defer func() { l.next.base = l.serving }()
 	err := retryWhileWritten(l.ctx, func() error {
 		err := l.deriveOnce()
 		if l.isEmptiedByKey() { // a whole read decides whether it may be empty
@@ -91,7 +83,7 @@ func (l *loading) derive(work []pending) (*candidate, error) {
 // deriveOnce is derive without the retries for a source that is being written. An error of one
 // stage does not keep later stages from reporting theirs.
 func (l *loading) deriveOnce() error {
-	l.next, l.whole = newCandidate(l.serving, len(l.sources)), nil
+	l.next, l.whole = newCandidate(l.serving), nil
 	return errors.Join(
 		l.readKeys(),    // which finds what has to be read as a whole
 		l.nameKeys(),    // because two spellings are one key in a change

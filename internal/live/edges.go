@@ -6,8 +6,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-shortlink/shortlink/internal/schedule"
-	"github.com/caddy-shortlink/shortlink/resolver"
-	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
 // tick is how often the clock is looked at while there are windows: it may be set, and a machine
@@ -16,6 +14,10 @@ const tick = time.Second
 
 // followClock lets windows begin and end until the configuration is unloaded.
 func (rs *Ruleset) followClock() {
+	if !rs.shared.timing.LockWithin(rs.Context) {
+		return
+	}
+	defer rs.shared.timing.Unlock()
 	var looked *ahead
 	for {
 		var next <-chan time.Time
@@ -48,13 +50,13 @@ func (rs *Ruleset) followClock() {
 func (rs *Ruleset) turn(now schedule.Time) {
 	rs.shared.swapping.Lock()
 	old := rs.Serving()
-	next := &candidate{Loaded: new(Loaded)}
-	*next.Loaded = *old
+	next := newCandidate(old)
 	inRules := next.turn(now)
 	next.countBroken()
 	rs.shared.replace(old, next.Loaded)
 	rs.shared.swapping.Unlock()
-	rs.tell(next.Loaded, rs.turned(old, next, inRules))
+	// Files are read for it, and somebody may listen: the next window does not wait for them.
+	go func() { rs.tell(next.Loaded, rs.turned(old, next, inRules)) }()
 	if next.Ruleset.IsWorn() {
 		go rs.alone(func() error { return nil }) //nolint:errcheck // it recompiles
 	}
@@ -68,7 +70,7 @@ func (c *candidate) turn(at schedule.Time) error {
 }
 
 // catchUp makes a candidate one that can replace what serves: an edge may have come since it was
-// begun. shared.swapping must be held.
+// begun. It takes a while for many rules, but not again for the edges after that one.
 func (c *candidate) catchUp(serving *Loaded) {
 	if c.base == nil || c.base == serving {
 		return
@@ -82,6 +84,7 @@ func (c *candidate) catchUp(serving *Loaded) {
 	_ = c.turn(serving.At()) // that is told of the edge
 	c.difference, c.fresh = difference, fresh
 	c.countBroken()
+	c.base = serving
 }
 
 // turned returns the notices of an edge: what has changed, and what fails since then.
@@ -101,11 +104,7 @@ func (rs *Ruleset) turned(old *Loaded, next *candidate, inRules error) []notice 
 		fail("an expectation fails now that a window begins or ends, which takes effect all the same",
 			rs.check(next.Ruleset, next.expected))
 	}
-	before := []*resolver.Ruleset{old.Ruleset}
-	if count, first := lint.Broken(next.Ruleset, before, namedKeys); count > 0 {
-		rs.locateErrors(next.versions, first)
-		fail("keys are answered with an error now that a window begins or ends",
-			brokenError(count, first))
-	}
+	fail("keys are answered with an error now that a window begins or ends",
+		rs.brokenBy(next.Loaded, old.Ruleset))
 	return notices
 }

@@ -65,12 +65,28 @@ func (e *Edit) user() zap.Field {
 	return zap.String("user", e.User)
 }
 
+// An edit that others who write to the source are ahead of is tried again, for as long as an edit
+// waits for others who hold a file's lock.
+const (
+	editTime        = 15 * time.Second
+	firstEditWait   = 5 * time.Millisecond
+	longestEditWait = 500 * time.Millisecond
+)
+
+// errOutrun: the source holds something else than what serves.
+var errOutrun = refuse(Changed,
+	"the rules have changed, and their sources are read anew; try again")
+
+// errContested is the answer to an edit that others have always been ahead of.
+var errContested = refuse(Unavailable, "others have changed the source at each "+
+	"try for %s, and nothing has been written; try again", editTime)
+
 // Apply derives the rules with an edit from those that serve and validates them like a reload,
 // writes the edit to the source, and swaps them in. It returns what the rule of each change was
 // there, nil for none. A refused edit, a [Refusal], writes nothing.
 func (rs *Ruleset) Apply(ctx context.Context, edit *Edit) (was []*resolver.Rule, err error) {
 	end := time.Now().Add(editTime)
-	for {
+	for most := firstEditWait; ; most = min(2*most, longestEditWait) {
 		err = rs.alone(func() error {
 			e, err := rs.begin(ctx, edit)
 			if err == nil {
@@ -78,12 +94,14 @@ func (rs *Ruleset) Apply(ctx context.Context, edit *Edit) (was []*resolver.Rule,
 			}
 			return err
 		})
-		isOutrun := errors.Is(err, errReadAnew) || errors.Is(err, source.ErrChanged)
-		mayBeTriedAgain := edit.Make != nil && edit.IfRules == nil && rs.LastError() == nil
-		if !isOutrun || !mayBeTriedAgain || time.Now().After(end) {
+		isForServing := edit.IfRules != nil || edit.Make != nil && rs.LastError() != nil
+		switch {
+		case isForServing || !errors.Is(err, errOutrun):
 			return was, err
+		case !time.Now().Before(end):
+			return nil, errContested
 		}
-		wait(ctx, rand.N(longestEditWait))
+		wait(ctx, rand.N(most)) // random, so that two servers do not meet at each try
 	}
 }
 

@@ -130,7 +130,7 @@ func TestAnEditIsTriedAgainForAsLongAsItWaitsForALock(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				from := &contested{until: tt.until}
-				rs := New(Config{
+				rs, _ := newRuleset(t, Config{
 					Context: caddy.Context{Context: t.Context()}, Sources: []source.Source{from},
 				})
 				first, err := rs.newLoading(t.Context(), nil).load()
@@ -148,10 +148,7 @@ func TestAnEditIsTriedAgainForAsLongAsItWaitsForALock(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), tt.leave)
 				defer cancel()
 				start := time.Now()
-				attempt, err := rs.newEditing(ctx, e)
-				if err == nil {
-					_, err = attempt.tryAndWriteInTime()
-				}
+				_, err = rs.Apply(ctx, e)
 				if took := time.Since(start); reasonOf(err) != tt.reason || took > tt.took {
 					t.Errorf("%v after %s, want %d", err, took, tt.reason)
 				}
@@ -392,7 +389,10 @@ func TestChangesOfSeveralKeysAreMadeTogether(t *testing.T) {
 					if len(was) != 4 || was[0].Key != "%61" || was[1].Key != "b" || was[3] != nil {
 						t.Errorf("it tells that there were %v", was)
 					}
-					if tt.of.version != version+1 || logs.FilterMessage("rules swapped").Len() != 1 {
+					swaps := logs.FilterMessage("rules swapped").All()
+					own := swaps[len(swaps)-1].ContextMap()
+					if tt.of.version != version+1 || fmt.Sprint(own["first_added"]) != "[new]" ||
+						len(swaps) > 2 || len(swaps) == 2 && meanwhile == nil {
 						t.Errorf("version %d, records %v", tt.of.version, logs.All())
 					}
 					edited := logs.FilterMessage("rule edited").All()

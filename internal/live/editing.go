@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
-	"time"
 
 	"go.uber.org/zap"
 
@@ -74,12 +72,12 @@ func (e *editing) apply() (was []*resolver.Rule, err error) {
 	rs := e.rs
 	before := rs.Serving().Digest
 	if len(e.keys) == 0 { // there is nothing to write
-		if err := e.confirm(newCandidate(rs.Serving(), len(rs.Sources))); err != nil {
+		if err := e.confirm(newCandidate(rs.Serving())); err != nil {
 			return nil, e.refused(err)
 		}
 		return nil, nil
 	}
-	next, err := e.tryAndWriteInTime()
+	next, err := e.tryAndWrite()
 	if err != nil {
 		return nil, e.refused(err)
 	}
@@ -111,55 +109,17 @@ func (e *editing) logged() []zap.Field {
 		zap.String("is", RuleText(k.Rule))}
 }
 
-// An edit that makes no condition is tried again where others write to the source, too, for as long
-// as an edit waits for others who hold a file's lock.
-const (
-	editTime        = 15 * time.Second
-	firstEditWait   = 5 * time.Millisecond
-	longestEditWait = 500 * time.Millisecond
-)
-
-// errContested is the answer to an edit that others have always been ahead of.
-var errContested = refuse(Unavailable, "others have changed the source at each "+
-	"try for %s, and nothing has been written; try again", editTime)
-
-// errReadAnew: the rules that serve have the digest that the client named, but the source has
-// changed since they were read.
-var errReadAnew = refuse(Changed,
-	"the rules have changed, and their sources are read anew; try again")
-
-// tryAndWriteInTime makes the edit of what serves. Where that is refused, or the source holds
-// something else, it makes the edit of what the sources hold, again and again where another edit
-// was first. Waits are random, so that two servers do not meet at each try. It returns what is to
-// serve then, nil if the source has to be read for that.
-func (e *editing) tryAndWriteInTime() (*candidate, error) {
+// tryAndWrite makes the edit of what serves. Where that is refused, it makes the edit of what the
+// sources hold. It returns what is to serve then, nil if the source has to be read for that.
+func (e *editing) tryAndWrite() (*candidate, error) {
 	if e.rs.LastError() == nil { // else the sources hold something else for certain
-		next, err := e.tryAndWrite(make([]pending, len(e.rs.Sources)))
-		isChanged := errors.Is(err, source.ErrChanged)
-		if isChanged && e.isPinned() {
-			e.leaveToRead(pendingKeys(keysOf(e.changes())...))
-			return nil, errReadAnew
-		}
-		if !isChanged && !isRefusal(err) {
+		next, err := e.tryAndWriteWith(make([]pending, len(e.rs.Sources)))
+		if !isRefusal(err) || err == errOutrun {
 			return next, err
 		}
 	}
-	end := time.Now().Add(editTime)
-	for wait := firstEditWait; ; wait = min(2*wait, longestEditWait) {
-		e.leaveToRead(pendingKeys(keysOf(e.changes())...))
-		next, err := e.tryAndWrite(e.rs.shared.backlog.takeAll(len(e.rs.Sources)))
-		if e.isPinned() || !errors.Is(err, source.ErrChanged) {
-			return next, err
-		}
-		if !time.Now().Before(end) {
-			return nil, errContested
-		}
-		select {
-		case <-time.After(rand.N(wait)):
-		case <-e.ctx.Done():
-			return nil, ErrGone
-		}
-	}
+	e.leaveToRead(pendingKeys(keysOf(e.changes())...))
+	return e.tryAndWriteWith(e.rs.shared.backlog.takeAll(len(e.rs.Sources)))
 }
 
 // isPinned reports whether the sources have to hold what serves.
@@ -168,9 +128,9 @@ func (e *editing) isPinned() bool { return e.IfRules != nil || e.Make != nil }
 // leaveToRead leaves it to the next load to read something of the edited source.
 func (e *editing) leaveToRead(what pending) { e.rs.shared.backlog.add(e.at, what) }
 
-// tryAndWrite makes the edit of what serves and of what there is to read of the sources, if the
+// tryAndWriteWith makes the edit of what serves and of what there is to read of the sources, if the
 // rules are good with it.
-func (e *editing) tryAndWrite(work []pending) (*candidate, error) {
+func (e *editing) tryAndWriteWith(work []pending) (*candidate, error) {
 	next, err := e.derive(work)
 	isRead := false
 	if err = e.validate(next, err); err == nil {
@@ -201,6 +161,9 @@ func (e *editing) write(next *candidate) (isRead bool, err error) {
 	edit.IsLast = !next.HasRulesOf(e.at + 1)
 	version, err := e.into.Edit(e.ctx, next.versions[e.at], edit)
 	switch {
+	case errors.Is(err, source.ErrChanged):
+		e.leaveToRead(pendingKeys(keysOf(e.changes())...))
+		return false, errOutrun
 	case errors.Is(err, source.ErrBeingWritten):
 		return false, fmt.Errorf("source %s: %w", e.into, err)
 	case err != nil:
@@ -241,9 +204,9 @@ func (e *editing) validate(next *candidate, wrong error) error {
 		return refuse(Invalid, "%w", printable.Shorten(wrong))
 	}
 	if e.isPinned() && !slices.Equal(next.versions, e.rs.Serving().versions) {
-		return errReadAnew
+		return errOutrun
 	}
-	if broken := e.rs.brokenBy(next); broken != nil {
+	if broken := e.rs.brokenBy(next.Loaded, e.rs.Serving().Ruleset); broken != nil {
 		return refuse(Invalid, "%w", broken)
 	}
 	return nil

@@ -137,8 +137,11 @@ func TestEffectsAreWhatASwapChanges(t *testing.T) {
 func (rs *Ruleset) wantEffects(t *testing.T, e *Edit) {
 	t.Helper()
 	var told *Effects
-	e.Confirm = func(f *Effects) error { told = f; return nil }
-	before := rs.Serving().Ruleset
+	var before *resolver.Ruleset
+	e.Confirm = func(f *Effects) error {
+		told, before = f, rs.Serving().Ruleset
+		return nil
+	}
 	if _, err := rs.Apply(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}

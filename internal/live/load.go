@@ -98,7 +98,10 @@ func (rs *Ruleset) CompileRules(ctx context.Context, tell func(Progress)) (*reso
 
 // compile reads all sources and compiles their rules.
 func (l *loading) compile(options resolver.Options) error {
-	l.next = newCandidate(&Loaded{}, len(l.sources))
+	n := len(l.sources)
+	l.next = newCandidate(&Loaded{versions: make([]string, n),
+		expected: make([]source.PlacedExpectations, n), remarks: make([][]lint.Warning, n)})
+	l.next.base = l.serving
 	return retryWhileWritten(l.ctx, func() error {
 		to, err := l.newCompiling(options)
 		if err != nil {
@@ -107,7 +110,7 @@ func (l *loading) compile(options resolver.Options) error {
 		for _, rule := range l.rs.Rules {
 			to.addOwn(rule)
 		}
-		all := make([]int, len(l.sources))
+		all := make([]int, n)
 		for i := range all {
 			all[i] = i
 		}
@@ -182,16 +185,12 @@ const longestWait = 1280 * time.Millisecond
 
 // retryWhileWritten calls read again while a source is being written.
 func retryWhileWritten(ctx context.Context, read func() error) error {
-	for wait := 10 * time.Millisecond; ; wait *= 2 {
+	for pause := 10 * time.Millisecond; ; pause *= 2 {
 		err := read()
-		if !errors.Is(err, source.ErrBeingWritten) || wait > longestWait {
+		if !errors.Is(err, source.ErrBeingWritten) || pause > longestWait || ctx.Err() != nil {
 			return err
 		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+		wait(ctx, pause)
 	}
 }
 
@@ -202,19 +201,23 @@ func (l *loading) readSources(to intake, which []int) error {
 	var errs []error
 	f := feed{pause: l.pause, meter: l.meter}
 	for _, i := range which {
-		begin := sync.OnceFunc(func() { to.Source(i + 1) })
+		begin, isEmpty := sync.OnceFunc(func() { to.Source(i + 1) }), true
 		f.to = func(rule resolver.Rule) {
 			begin()
 			to.Add(rule)
 		}
 		l.edit.beginSource(i)
-		version, err := l.readSource(i, func(rule resolver.Rule) {
+		version, err := l.sources[i].Read(l.ctx, func(rule resolver.Rule) {
+			isEmpty = false
 			if rule, keep := l.edit.replace(i, rule); keep {
 				f.passOn(rule)
 			}
 		})
+		if err == nil && isEmpty {
+			err = l.checkEmptied(i)
+		}
 		if l.next.wrong[i] = err; err != nil {
-			errs = append(errs, readError{l.sources[i], err})
+			version, errs = "", append(errs, readError{l.sources[i], err})
 		}
 		for _, rule := range l.edit.added(i) {
 			f.passOn(rule)
@@ -225,24 +228,6 @@ func (l *loading) readSources(to intake, which []int) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// readSource passes on the rules of the i-th source, and checks that it has not lost them all.
-func (l *loading) readSource(
-	i int, add func(resolver.Rule),
-) (version string, err error) {
-	isEmpty := true
-	version, err = l.sources[i].Read(l.ctx, func(rule resolver.Rule) {
-		isEmpty = false
-		add(rule)
-	})
-	if err == nil && isEmpty {
-		err = l.checkEmptied(i)
-	}
-	if err != nil {
-		return "", err
-	}
-	return version, nil
 }
 
 // feed passes rules on, and pauses for requests.
@@ -306,7 +291,7 @@ func (rs *Ruleset) loadStale(by *Edit) {
 		return
 	}
 	if err == nil {
-		err = rs.brokenBy(next)
+		err = rs.brokenBy(next.Loaded, rs.Serving().Ruleset)
 	}
 	if err != nil {
 		rs.keepPending(work, next)
@@ -342,13 +327,8 @@ func (rs *Ruleset) keepPending(work []pending, next *candidate) {
 func (rs *Ruleset) swap(next *candidate, by *Edit) {
 	now := time.Now()
 	next.complete()
-	rs.shared.swapping.Lock()
-	old := rs.Serving()
-	next.catchUp(old)
+	old := rs.put(next) // even if it answers the same: warnings may differ
 	before, recovered := old.Digest, rs.LastError() != nil
-	// even if it answers the same: warnings may differ
-	rs.shared.replace(old, next.Loaded)
-	rs.shared.swapping.Unlock()
 	rs.shared.emptied = 0
 	rs.shared.last.Store(goodLoad(now))
 	read := rs.sourcesAt(next.read)
@@ -356,7 +336,6 @@ func (rs *Ruleset) swap(next *candidate, by *Edit) {
 	for _, i := range next.read {
 		raise(rs.shared.copies[i].due)
 	}
-	difference := next.difference
 	warnings := rs.newWarnings(old.Ruleset, next)
 	if next.Digest != before {
 		rs.record(old, next, by, now)
@@ -365,7 +344,19 @@ func (rs *Ruleset) swap(next *candidate, by *Edit) {
 		rs.addNotice(rs.unchanged(warnings))
 		return
 	}
-	rs.addNotice(rs.swapped(before, next.Loaded, difference, warnings))
+	rs.addNotice(rs.swapped(before, next.Loaded, next.difference, warnings))
+}
+
+// put makes a candidate serve in place of what has served, which it returns. shared.loading must be
+// held.
+func (rs *Ruleset) put(next *candidate) (old *Loaded) {
+	next.catchUp(rs.Serving())
+	rs.shared.swapping.Lock()
+	defer rs.shared.swapping.Unlock()
+	old = rs.Serving()
+	next.catchUp(old)
+	rs.shared.replace(old, next.Loaded)
+	return old
 }
 
 // newWarnings returns the warnings of a candidate that the previous ruleset does not have.

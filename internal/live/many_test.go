@@ -101,6 +101,43 @@ func TestWindowsThatBeginLaterAreCountedAndRemovedLikeAllRules(t *testing.T) {
 	})
 }
 
+func TestATemplateThatBeginsLaterIsRemovedBesideOtherRules(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		later := fmt.Sprintf(`{"to": %q, "since": %q}`, two, at(time.Now(), 60))
+		for n := range 40 {
+			s := &rewritingSource{}
+			rules, plain := `"t/{x}": `+later, []string(nil)
+			for i := range n {
+				key := fmt.Sprint("k", i)
+				rules += fmt.Sprintf(`, %q: %q`, key, one)
+				plain = append(plain, key, one)
+			}
+			s.setJSON(t, "{"+rules+"}")
+			rs, _ := serve(t, Config{Sources: []source.Source{s}})
+			if _, err := rs.Apply(t.Context(), toRules(append(plain, "a", one)...)); err != nil {
+				t.Fatal(err)
+			}
+			if rs.Serving().HasWindows() {
+				t.Errorf("beside %d rules it is still there", n)
+			}
+		}
+	})
+}
+
+func TestANewKeyThatIsAlsoRemovedStandsTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &rewritingSource{}
+		s.set("a", one)
+		rs, _ := serve(t, Config{Sources: []source.Source{s}})
+		for _, twice := range [][]string{{"b", one, "b", ""}, {"b", "", "%62", one}, {"b", "", "b", ""}} {
+			_, err := rs.Apply(t.Context(), byPatch(twice...))
+			if reasonOf(err) != Invalid || s.version != 1 {
+				t.Errorf("%q: got %v", twice, err)
+			}
+		}
+	})
+}
+
 func TestWhatCannotBecomeThoseOfAnObjectIsNamedAllAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, other := &rewritingSource{}, &readOnly{plainSource{name: "other"}}
@@ -204,7 +241,7 @@ func TestManyChangesAreMadeAnewOfWhatOthersHaveWritten(t *testing.T) {
 				s.by = []string{"a", two}
 				pinned := byPatch("x", three)
 				pinned.IfRules = func(string) error { return nil }
-				if _, err := rs.Apply(t.Context(), pinned); !errors.Is(err, errReadAnew) {
+				if _, err := rs.Apply(t.Context(), pinned); !errors.Is(err, errOutrun) {
 					t.Errorf("what must be as it was is answered with %v", err)
 				}
 			})

@@ -80,18 +80,18 @@ func (collector) Collect(metrics chan<- prometheus.Metric) {
 			}
 		}
 	}
+	gauge := func(of *prometheus.Desc, value float64, labels ...string) {
+		metrics <- prometheus.MustNewConstMetric(of, prometheus.GaugeValue, value, labels...)
+	}
 	for name, n := range rules {
-		metrics <- prometheus.MustNewConstMetric(rulesNow, prometheus.GaugeValue, float64(n), name)
-		metrics <- prometheus.MustNewConstMetric(brokenNow, prometheus.GaugeValue, float64(broken[name]),
-			name)
+		gauge(rulesNow, float64(n), name)
+		gauge(brokenNow, float64(broken[name]), name)
 	}
 	for labels := range digests {
-		metrics <- prometheus.MustNewConstMetric(rulesetInfo, prometheus.GaugeValue, 1, labels[0],
-			labels[1])
+		gauge(rulesetInfo, 1, labels[:]...)
 	}
 	for labels, value := range up {
-		metrics <- prometheus.MustNewConstMetric(sourceUp, prometheus.GaugeValue, value, labels[0],
-			labels[1])
+		gauge(sourceUp, value, labels[:]...)
 	}
 	for name, t := range byName {
 		t.collect(sources[name], metrics)

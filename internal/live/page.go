@@ -144,10 +144,11 @@ func (rs *Ruleset) DeadEnd(ruleset *resolver.Ruleset, path string) string {
 // adoptPages makes rules that an earlier configuration has loaded be warned of as this one says.
 func (rs *Ruleset) adoptPages() {
 	_ = rs.alone(func() error {
-		next := *rs.Serving()
-		if list, fresh := next.Warnings.Beside(rs.Pages, next.Ruleset); list != next.Warnings {
+		next := newCandidate(rs.Serving())
+		list, fresh := next.Warnings.Beside(rs.Pages, next.Ruleset)
+		if list != next.Warnings {
 			next.Warnings = list
-			rs.shared.serving.Store(&next)
+			rs.put(next)
 			rs.addNotice(notice{warnings: fresh})
 		}
 		return nil

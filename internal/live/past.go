@@ -111,8 +111,8 @@ func (rs *Ruleset) changesTo(
 		return string(value) == RuleText(c.Rule)
 	})
 	if err = errors.Join(err, wrong); err == nil && len(all) == 0 {
-		return nil, refuse(NotEditable, "the rules of %s are those that serve, with keys in another "+
-			"spelling; spell them so in their source", digest)
+		return nil, refuse(NotEditable, "the rules of %s serve already: keys are only spelt "+
+			"otherwise, or other sources have them, too; change that in the sources", digest)
 	}
 	return all, err
 }

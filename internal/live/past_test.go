@@ -182,8 +182,8 @@ func TestAnotherSpellingOfAKeyIsNotRestored(t *testing.T) {
 		s.set("Docs", one)
 		s.tell()
 		err := rs.Restore(t.Context(), before, new(Edit))
-		if want := "the rules of " + before + " are those that serve, with keys in another spelling; " +
-			"spell them so in their source"; !isRefusal(err) || err.Error() != want {
+		if want := "the rules of " + before + " serve already: keys are only spelt otherwise, " +
+			"or other sources have them, too; change that in the sources"; !isRefusal(err) || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	})
@@ -212,6 +212,26 @@ func TestAStorageThatFailsKeepsNoEditFromHappening(t *testing.T) {
 		all, err := rs.History(t.Context(), "")
 		if err != nil || len(all) != 3 || rs.Status().History != nil {
 			t.Errorf("got %v, %v, %v", all, err, rs.Status().History)
+		}
+	})
+}
+
+func TestNobodyIsSaidToHaveChangedWhatOthersHave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &rewritingSource{plainSource{name: "links"}}
+		s.set("a", one, "b", one)
+		rs, _ := serve(t, Config{Sources: []source.Source{s}})
+		rs.keepHistory(t.Context())
+		s.set("a", one, "b", two) // just now, so that nobody has told
+		e := edit("a", two)
+		e.User = "bob"
+		if _, err := rs.Apply(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if a, b := rs.LastChange("a"), rs.LastChange("b"); a == nil || a.User != "bob" || b == nil ||
+			b.User != "" || b.Source != "links" {
+			t.Errorf("the changes are %+v and %+v", a, b)
 		}
 	})
 }

@@ -252,6 +252,12 @@ func (s *changingSource) put(key, value string) {
 func serve(t *testing.T, config Config) (*Ruleset, *observer.ObservedLogs) {
 	t.Helper()
 	config.Context.Context = t.Context()
+	return start(t, config)
+}
+
+// start is serve for a configuration that has a context.
+func start(t *testing.T, config Config) (*Ruleset, *observer.ObservedLogs) {
+	t.Helper()
 	rs, logs := newRuleset(t, config)
 	first, err := rs.newLoading(t.Context(), nil).load() // whose rules rest for nobody
 	last := &lastLoad{}
@@ -266,8 +272,7 @@ func serve(t *testing.T, config Config) (*Ruleset, *observer.ObservedLogs) {
 	}
 	t.Cleanup(func() { _ = rs.shared.Destruct() }) // which has nothing to store
 	rs.outlive()
-	go rs.followClock()
-	go rs.follow(rs.watch())
+	go rs.run(nil)
 	return rs, logs
 }
 

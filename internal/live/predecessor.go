@@ -7,7 +7,6 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/pace"
 	"github.com/caddy-shortlink/shortlink/resolver"
-	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
@@ -57,11 +56,7 @@ func (ps predecessors) check(of *Config, next *Loaded) error {
 	if before == nil {
 		return nil
 	}
-	if count, first := lint.Broken(next.Ruleset, before, namedKeys); count > 0 {
-		of.locateErrors(next.versions, first)
-		return brokenError(count, first)
-	}
-	return nil
+	return of.brokenBy(next, before...)
 }
 
 // loadFirst loads the rules that a handler begins with when it replaces others. If what sources

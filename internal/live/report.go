@@ -42,67 +42,60 @@ type notice struct {
 	event    string // its name; empty for none
 }
 
-// reporter reports loads, in the log and by events.
-type reporter struct {
-	of     *Config
-	logger *zap.Logger
-	events *caddyevents.App
-}
-
 // tell writes notices of what serves to the log, and emits their events.
-func (r *reporter) tell(serving *Loaded, notices []notice) {
+func (rs *Ruleset) tell(serving *Loaded, notices []notice) {
 	for _, n := range notices {
-		r.warn(serving, n.warnings)
+		rs.warn(serving, n.warnings)
 		if n.message != "" {
-			fields := n.record.fields(zap.Stringers("sources", r.of.Sources))
-			r.logger.Log(n.level, n.message, fields...)
+			fields := n.record.fields(zap.Stringers("sources", rs.Sources))
+			rs.logger.Log(n.level, n.message, fields...)
 		}
 		if n.event != "" {
-			r.emit(n.event, n.record.data())
+			rs.emit(n.event, n.record.data())
 		}
 	}
 }
 
 // logLoaded logs the first ruleset of a configuration. It returns the notices to tell once Caddy
 // has started; they do not retain a ruleset that will be replaced.
-func (r *reporter) logLoaded(first *Loaded, last *lastLoad) (later []notice) {
-	r.reportBroken(r.of.brokenIn(first))
+func (rs *Ruleset) logLoaded(first *Loaded, last *lastLoad) (later []notice) {
+	rs.reportBroken(rs.brokenIn(first))
 	loaded := notice{
 		warnings: slices.DeleteFunc(slices.Clone(first.Warnings.Warnings()), lint.Warning.IsBroken),
 		level:    zap.InfoLevel,
 		message:  "rules loaded",
 		record: record{
-			{"name", r.of.Name},
+			{"name", rs.Name},
 			{"digest", first.Digest},
 			{"rules", first.Ruleset.Len()},
 		},
 	}
-	r.tell(first, []notice{loaded})
+	rs.tell(first, []notice{loaded})
 	later = append(later, notice{record: loaded.record, event: eventLoaded})
 	if last.err != nil {
-		later = append(later, r.rejected(first.Digest, last))
+		later = append(later, rs.rejected(first.Digest, last))
 	}
 	return later
 }
 
 // reportBroken logs each rule that is answered with an error, and why.
-func (r *reporter) reportBroken(broken brokenRules) {
+func (rs *Ruleset) reportBroken(broken brokenRules) {
 	for _, err := range broken.first {
-		r.logger.Error(err.Message, append([]zap.Field{
-			zap.String("name", r.of.Name),
+		rs.logger.Error(err.Message, append([]zap.Field{
+			zap.String("name", rs.Name),
 			zap.String("kind", string(lint.FailureKind(err.Kind))),
 			zap.String("key", err.Key),
-		}, r.positionFields(err.Position)...)...)
+		}, rs.positionFields(err.Position)...)...)
 	}
 	if more := broken.more(); more > 0 {
-		r.logger.Error("more rules are answered with an error; "+CheckNamesAll,
-			zap.String("name", r.of.Name), zap.Int("rules", more))
+		rs.logger.Error("more rules are answered with an error; "+CheckNamesAll,
+			zap.String("name", rs.Name), zap.Int("rules", more))
 	}
 }
 
 // swapped returns the audit record of a swap. After a rejection it also says that the sources are
 // good again if nothing has changed.
-func (r *reporter) swapped(
+func (rs *Ruleset) swapped(
 	before string, next *Loaded, d resolver.Difference, warnings []lint.Warning,
 ) notice {
 	message := "rules swapped"
@@ -114,7 +107,7 @@ func (r *reporter) swapped(
 		level:    zap.InfoLevel,
 		message:  message,
 		record: record{
-			{"name", r.of.Name},
+			{"name", rs.Name},
 			{"old_digest", before},
 			{"digest", next.Digest},
 			{"rules", next.Ruleset.Len()},
@@ -129,22 +122,22 @@ func (r *reporter) swapped(
 
 // unchanged returns the notice that sources were read and hold the same rules, perhaps on other
 // lines.
-func (r *reporter) unchanged(warnings []lint.Warning) notice {
+func (rs *Ruleset) unchanged(warnings []lint.Warning) notice {
 	return notice{
 		warnings: warnings,
 		level:    zap.DebugLevel,
 		message:  "the sources of the rules have been read, and nothing has changed",
-		record:   record{{"name", r.of.Name}},
+		record:   record{{"name", rs.Name}},
 	}
 }
 
 // rejected returns the notice of rejected rules, which says that the old ones still serve.
-func (r *reporter) rejected(digest string, rejected *lastLoad) notice {
+func (rs *Ruleset) rejected(digest string, rejected *lastLoad) notice {
 	return notice{
 		level:   zap.ErrorLevel,
 		message: "rules rejected: those from before go on serving",
 		record: record{
-			{"name", r.of.Name},
+			{"name", rs.Name},
 			{"digest", digest},
 			{"failing_since", rejected.failingSince},
 			{"error", rejected.err.Error()},
@@ -177,25 +170,19 @@ func (r record) data() map[string]any {
 	return data
 }
 
-// brokenError is the error of rules that would break n working keys; it says why for the first
-// ones.
-func brokenError(n int, first []*resolver.RuleError) error {
+// brokenBy returns an error if rules break keys that work in one of the rulesets before. It says
+// why for the first ones.
+func (c *Config) brokenBy(next *Loaded, before ...*resolver.Ruleset) error {
+	n, first := lint.Broken(next.Ruleset, before, namedKeys)
+	if n == 0 {
+		return nil
+	}
+	c.locateErrors(next.versions, first)
 	errs := []error{fmt.Errorf("%s would fail", printable.Count(n, "working key"))}
 	for _, err := range first {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
-}
-
-// brokenBy returns an error if a candidate breaks keys that work now.
-func (rs *Ruleset) brokenBy(next *candidate) error {
-	before := []*resolver.Ruleset{rs.Serving().Ruleset}
-	n, first := lint.Broken(next.Ruleset, before, namedKeys)
-	if n == 0 {
-		return nil
-	}
-	rs.locateErrors(next.versions, first)
-	return brokenError(n, first)
 }
 
 // brokenRules are the rules that are answered with an error: how many, and the first ones with
@@ -220,16 +207,16 @@ func (b brokenRules) more() int { return b.count - len(b.first) }
 const CheckNamesAll = "caddy shortlink check --format json names all of them"
 
 // warn logs warnings for authors of rules, at most namedWarnings.
-func (r *reporter) warn(serving *Loaded, warnings []lint.Warning) {
+func (rs *Ruleset) warn(serving *Loaded, warnings []lint.Warning) {
 	named := min(len(warnings), namedWarnings)
-	for _, w := range r.of.located(serving.versions, warnings[:named]) {
-		r.logger.Warn(w.Message, append([]zap.Field{
+	for _, w := range rs.located(serving.versions, warnings[:named]) {
+		rs.logger.Warn(w.Message, append([]zap.Field{
 			zap.String("kind", string(w.Kind)),
 			zap.String("key", w.Key),
-		}, r.positionFields(w.Position)...)...)
+		}, rs.positionFields(w.Position)...)...)
 	}
 	if more := len(warnings) - named; more > 0 {
-		r.logger.Warn("more warnings are left out", zap.Int("warnings", more))
+		rs.logger.Warn("more warnings are left out", zap.Int("warnings", more))
 	}
 }
 
@@ -238,18 +225,18 @@ func (r *reporter) warn(serving *Loaded, warnings []lint.Warning) {
 func InlineSource(name string) string { return strings.TrimSpace("shortlink " + name) }
 
 // positionFields says where a rule stands. Caddy's JSON has lost the lines of inline rules.
-func (r *reporter) positionFields(at resolver.Position) []zap.Field {
+func (rs *Ruleset) positionFields(at resolver.Position) []zap.Field {
 	fields := []zap.Field{zap.String("position", at.String())}
-	if at == (resolver.Position{Source: InlineSource(r.of.Name)}) {
-		fields = append(fields, zap.String("handler", r.of.PublicName()),
+	if at == (resolver.Position{Source: InlineSource(rs.Name)}) {
+		fields = append(fields, zap.String("handler", rs.PublicName()),
 			zap.String("hint", "caddy shortlink check --config says the line"))
 	}
 	return fields
 }
 
 // emit passes an event to Caddy's events app. The app knows its listeners only once it has started.
-func (r *reporter) emit(name string, data map[string]any) {
-	r.events.Emit(r.of.Context, name, data)
+func (rs *Ruleset) emit(name string, data map[string]any) {
+	rs.events.Emit(rs.Context, name, data)
 }
 
 // eventsApp returns Caddy's events app.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyevents"
 	"go.uber.org/zap"
 
 	"github.com/caddy-shortlink/shortlink/internal/find"
@@ -18,7 +19,8 @@ import (
 // them.
 type Ruleset struct {
 	Config
-	reporter
+	logger   *zap.Logger
+	events   *caddyevents.App
 	shared   *shared // nil before it has started
 	compiled *Loaded // by CompileRules
 	// lasting ends some time after the configuration; nil before that has started.
@@ -26,11 +28,7 @@ type Ruleset struct {
 }
 
 // New returns a ruleset that is not loaded yet.
-func New(config Config) *Ruleset {
-	rs := &Ruleset{Config: config}
-	rs.reporter.of = &rs.Config
-	return rs
-}
+func New(config Config) *Ruleset { return &Ruleset{Config: config} }
 
 // Start makes the ruleset live: it takes over that of an earlier handler with the same
 // configuration, or reads and compiles its own. It returns an error if the rules cannot serve.
@@ -158,14 +156,14 @@ func (rs *Ruleset) Suggest(path string, most int) []resolver.Rule {
 // run reports the first rules, if this handler has loaded them, and follows the sources and the
 // clock until the configuration is unloaded.
 func (rs *Ruleset) run(later []notice) {
+	go rs.followClock()
 	rs.tell(rs.Serving(), later)
-	if len(rs.Sources) == 0 && !rs.Serving().HasWindows() {
+	if len(rs.Sources) == 0 {
 		rs.adoptPages()
 		return
 	}
 	if rs.shared.following.LockWithin(rs.Context) {
 		rs.shared.handler.Store(rs)
-		go rs.followClock()
 		rs.adoptPages()
 		rs.follow(rs.watch())
 		rs.shared.following.Unlock()

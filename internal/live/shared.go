@@ -50,6 +50,8 @@ type shared struct {
 	finder   *find.Index
 	locating turn // held while rules are located
 
+	// timing is held by the handler that follows the clock. It waits for no load, unlike following.
+	timing turn
 	// swapping is held while what serves is replaced. Unlike a load, it waits for nothing.
 	swapping turn
 	// windowed holds a value when there may be windows to follow.
@@ -144,7 +146,7 @@ func newShared(name string, first *Loaded, last *lastLoad) (*shared, error) {
 	}
 	s := &shared{
 		following: make(turn, 1), loading: make(turn, 1), locating: make(turn, 1),
-		swapping: make(turn, 1), windowed: make(chan struct{}, 1),
+		timing: make(turn, 1), swapping: make(turn, 1), windowed: make(chan struct{}, 1),
 		totals: value.(*totals), finder: find.New(pace.New().Pause),
 	}
 	for range first.versions {

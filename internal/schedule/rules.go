@@ -92,7 +92,8 @@ func (r Rules) With(changes []resolver.RuleChange) (Derived, error) {
 	derived, err := r.derive(active, r.table.with(inTable), r.at)
 	if err == nil {
 		keys := keysOf(maps.Keys(inTable))
-		countWritten(&derived.Difference, &r, &derived.Rules, maps.Keys(keys))
+		sorted := slices.Values(slices.Sorted(maps.Keys(keys)))
+		countWritten(&derived.Difference, &r, &derived.Rules, sorted)
 		derived.follow(&r, keys)
 	}
 	return derived, err
@@ -169,10 +170,8 @@ func (r Rules) Ahead() iter.Seq2[Rules, error] {
 
 // RuleOf returns the rule of a source for a key, as it is written.
 func (r *Rules) RuleOf(source int, key string) (rule resolver.Rule, ok bool) {
-	if r.table != nil {
-		if rule, ok = r.table.get(r.place(source, key)); ok {
-			return rule, true
-		}
+	if rule, ok = r.table.get(r.place(source, key)); ok {
+		return rule, true
 	}
 	return r.Ruleset.RuleOf(source, key)
 }

@@ -28,7 +28,12 @@ func ParseTime(text string) (Time, error) {
 		return At(day), nil
 	}
 	t, err := time.Parse(time.RFC3339, text)
+	year := t.UTC().Year()
 	switch {
+	case err == nil && !isStrict(text): // what it is not is said below
+	case err == nil && (year < 0 || year > 9999):
+		return 0, fmt.Errorf("%s is not in one of the years 0000 to 9999 in UTC; write a time in one of "+
+			"them, or none where there is no limit", text)
 	case err == nil && t.Nanosecond() != 0:
 		return 0, fmt.Errorf("%s has a fraction of a second; write %s", text,
 			t.Truncate(time.Second).Format(time.RFC3339))
@@ -43,6 +48,14 @@ func ParseTime(text string) (Time, error) {
 	}
 	return 0, fmt.Errorf("%s is no time; write a date, such as 2027-03-01, which begins at midnight "+
 		"UTC, or a time with a zone, such as 2027-03-01T18:00:00+01:00", printable.Quote(text))
+}
+
+// isStrict reports whether a time that Go has read for one of RFC 3339 is one: Go also reads hours
+// of one digit, commas, and zones that do not exist.
+func isStrict(text string) bool {
+	zone := text[len(text)-len("00:00"):]
+	return text[len("2027-03-01T18")] == ':' && !strings.Contains(text, ",") &&
+		(strings.HasSuffix(text, "Z") || zone[:2] < "24" && zone[3:] < "60")
 }
 
 // String returns the time as ParseTime reads it, in UTC, or "" for no limit.

@@ -95,10 +95,13 @@ func about(rule resolver.Rule, kind Kind, message string) Warning {
 	}
 }
 
-// String returns position, key and message.
+// String returns position, key and message, as far as there are any.
 func (w Warning) String() string {
-	if place := w.Position.String(); w.Key == "" && place != "" {
+	switch place := w.Position.String(); {
+	case w.Key == "" && place != "":
 		return place + ": " + w.Message
+	case w.Key == "":
+		return w.Message
 	}
 	inRule := resolver.RuleError{Position: w.Position, Key: w.Key, Message: w.Message}
 	return inRule.Error()
