@@ -110,7 +110,8 @@ func (rs *Ruleset) lookAhead(before *ahead, serving *Loaded) {
 	isKnown := func(w lint.Warning) bool {
 		return slices.ContainsFunc(known, func(k edgeWarning) bool { return k.String() == w.String() })
 	}
-	rs.warn(serving, slices.DeleteFunc(serving.edgeWarnings(), isKnown))
+	rs.warn(serving, append(rs.failingNow(serving),
+		slices.DeleteFunc(serving.edgeWarnings(), isKnown)...))
 }
 
 // WindowFindings returns what there is to say of the windows of rules that [Ruleset.CompileRules]
@@ -152,18 +153,26 @@ type WindowStatus struct {
 	Warnings []string `json:"edge_warnings,omitempty"`
 }
 
+// failingNow returns the warning of expectations that have failed since an edge, if there are any.
+func (c *Config) failingNow(l *Loaded) []lint.Warning {
+	if !l.HasWindows() {
+		return nil
+	}
+	err := c.check(l.Ruleset, l.expected)
+	if err == nil {
+		return nil
+	}
+	return []lint.Warning{{Kind: warnEdge,
+		Message: "an expectation has failed since a window began or ended: " + err.Error()}}
+}
+
 // windowStatus returns what windows of what serves do next.
 func (rs *Ruleset) windowStatus(serving *Loaded) (status WindowStatus) {
 	if edge, ok := serving.NextEdge(); ok {
 		status.NextEdge, status.LooksAhead = &edge, serving.ahead.Load() == nil
 	}
-	if serving.HasWindows() {
-		if err := rs.check(serving.Ruleset, serving.expected); err != nil {
-			status.Warnings = append(status.Warnings, "an expectation fails since a window has begun or "+
-				"ended, and nothing else can be changed until it is met: "+err.Error())
-		}
-	}
-	for _, w := range rs.located(serving.versions, serving.edgeWarnings()) {
+	warnings := append(rs.failingNow(serving), serving.edgeWarnings()...)
+	for _, w := range rs.located(serving.versions, warnings) {
 		status.Warnings = append(status.Warnings, w.String())
 	}
 	return status

@@ -60,6 +60,25 @@ func (c *Config) CheckExpectations(ruleset *resolver.Ruleset) error {
 	return c.check(ruleset, expected)
 }
 
+// checkToServe is check for rules that are to serve. An expectation that fails only since a window
+// has begun or ended, as its author wrote it, keeps nothing from serving.
+func (c *Config) checkToServe(next *Loaded) error {
+	err := c.check(next.Ruleset, next.expected)
+	if err == nil {
+		return nil
+	}
+	n, end := 0, time.Now().Add(longestLook)
+	for before := range next.Behind() {
+		if c.check(before.Ruleset, next.expected) == nil {
+			return nil
+		}
+		if n++; n == mostEdges || time.Now().After(end) {
+			break
+		}
+	}
+	return err
+}
+
 // check checks a ruleset against the handler's expectations and those of its sources.
 func (c *Config) check(ruleset *resolver.Ruleset, expected []source.PlacedExpectations) error {
 	ofHandler := source.PlacedExpectations{Expectations: c.Expect}

@@ -75,7 +75,7 @@ func (l *loading) derive(work []pending) (*candidate, error) {
 		l.rs.locateErrors(l.next.versions, inRules)
 	}
 	if err == nil {
-		err = l.rs.check(l.next.Ruleset, l.next.expected)
+		err = l.rs.checkToServe(l.next.Loaded)
 	}
 	return l.next, err
 }

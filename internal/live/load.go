@@ -47,7 +47,7 @@ func (rs *Ruleset) newLoading(ctx context.Context, pause func()) *loading {
 func (l *loading) load() (*Loaded, error) {
 	err := l.compile(l.rs.servingOptions(l.pause))
 	if err == nil {
-		err = l.rs.check(l.next.Ruleset, l.next.expected)
+		err = l.rs.checkToServe(l.next.Loaded)
 	}
 	if err != nil {
 		return nil, err

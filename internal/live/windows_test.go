@@ -161,8 +161,8 @@ func TestWhatItsAuthorWroteTakesEffectWhereAnExpectationFailsOrALoopCloses(t *te
 		}
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		const fails = "an expectation fails since a window has begun or ended, and nothing else can be " +
-			"changed until it is met: expect /a https://one.example/: it is pass"
+		const fails = "an expectation has failed since a window began or ended: expect /a " +
+			"https://one.example/: it is pass"
 		if got := rs.Status().Warnings; !slices.Equal(got, []string{fails}) {
 			t.Errorf("afterwards the status says %q", got)
 		}
@@ -179,6 +179,38 @@ func TestWhatItsAuthorWroteTakesEffectWhereAnExpectationFailsOrALoopCloses(t *te
 		}
 		if got := rs.Status().BrokenRules; got != 2 {
 			t.Errorf("%d rules are broken", got)
+		}
+	})
+}
+
+func TestAnExpectationThatAnEdgeMadeFailRefusesNoEditNoReloadAndNoStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &rewritingSource{plainSource{name: "links.json"}}
+		begin := time.Now()
+		s.setJSON(t, fmt.Sprintf(`{"a": {"to": %q, "until": %q}, "b": {"to": %[1]q, "until": %[3]q}}`,
+			one, at(begin, 10), at(begin, 20)))
+		config := Config{Sources: []source.Source{s}, Expect: source.Expectations{"/a": one}}
+		rs, _ := serve(t, config)
+		time.Sleep(30 * time.Second)
+		synctest.Wait()
+		if err := rs.apply(t.Context(), "c", two); err != nil {
+			t.Error(err)
+		}
+		if rs.Reload(t.Context()); rs.LastError() != nil {
+			t.Error(rs.LastError())
+		}
+		rs.wantServed(t, "a", "pass", "c", two)
+		later, logs := serve(t, config)
+		synctest.Wait()
+		later.wantServed(t, "a", "pass", "c", two)
+		const failed = "an expectation has failed since a window began or ended: expect /a " + one +
+			": it is pass"
+		if logs.FilterMessage(failed).Len() != 1 {
+			t.Errorf("the log of the start says %v", logs.All())
+		}
+		never := edit("a", two)
+		if _, err := rs.Apply(t.Context(), never); err == nil || !strings.Contains(err.Error(), "/a") {
+			t.Errorf("an edit that an expectation never allows is answered with %v", err)
 		}
 	})
 }

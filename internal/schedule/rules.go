@@ -161,11 +161,30 @@ func (r Rules) Ahead() iter.Seq2[Rules, error] {
 			if r = next.Rules; !yield(r, err) {
 				return
 			}
-			if r.Ruleset.IsWorn() {
-				r, _ = r.Recompile() // which stays as it is if it cannot be
-			}
+			r = r.renewed()
 		}
 	}
+}
+
+// Behind derives the rules of the time before each edge that has been, the last one first.
+func (r Rules) Behind() iter.Seq[Rules] {
+	return func(yield func(Rules) bool) {
+		for r.from != Begin {
+			next, _ := r.Turn(r.from - 1)
+			if r = next.Rules; !yield(r) {
+				return
+			}
+			r = r.renewed()
+		}
+	}
+}
+
+// renewed returns the rules with a ruleset that is not worn, if it can be compiled.
+func (r Rules) renewed() Rules {
+	if r.Ruleset.IsWorn() {
+		r, _ = r.Recompile()
+	}
+	return r
 }
 
 // RuleOf returns the rule of a source for a key, as it is written.
