@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
@@ -17,7 +16,6 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
-	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
 const (
@@ -130,11 +128,7 @@ func ruleIn(value json.RawMessage) *rule {
 	case found == nil:
 		return nil
 	}
-	out := ruleOf(*found)
-	if found.Windows != "" { // all of them, as they were written
-		out.To, out.Flags = strings.Join(rulefile.Words(*found), " "), nil
-	}
-	return out
+	return ruleOf(*found)
 }
 
 // ID identifies the change in URLs and forms.

@@ -251,14 +251,6 @@ func TestThePageOfALinkHasItsLastChanges(t *testing.T) {
 	lacks(t, look(t, s, "key/old"), "<h2>Changes</h2>")
 }
 
-func TestAChangeOfTimesShowsTimes(t *testing.T) {
-	s, _ := servePage(t, someRules, "")
-	save(t, s, "new", "key=fair&to=https://f.test")
-	save(t, s, "key/fair", "to=https://f.test&until=2026-03-01&digest="+digestOnPage(t, s))
-	look(t, s, "changes").Wants(t, 200, "<bdi>https://f.test</bdi></del>",
-		"<bdi>https://f.test until 2026-03-01</bdi></ins>")
-}
-
 func TestWhatWasChangedLastIsKnownAfterARestartWithNames(t *testing.T) {
 	s, file := serveKept(t)
 	save(t, s, "new", "key=fresh&to=https://a.test")

@@ -136,8 +136,8 @@ func serveForEdits(tb testing.TB, from source.Source) *Ruleset {
 	return rs
 }
 
-// windowedSource has many rules that end, all but the first 10,000 at a second of their own, and one
-// that does not.
+// windowedSource has many rules that end, all but the first 10,000 at a second of their own, and
+// one that does not.
 type windowedSource struct {
 	manySource
 	from schedule.Time
