@@ -3,7 +3,6 @@ package page
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/live"
@@ -126,16 +125,22 @@ func (r *request) advice(e *formEdit) (all []lint.Warning) {
 	if _, isThere := serving.Written(e.key); isThere {
 		return all
 	}
-	others := r.links.Suggest("/"+e.key, mostSuggested)
-	isAlike := func(other resolver.Rule) bool {
-		isItself := e.from != nil && e.from.Key == other.Key // which gets another key
-		return !isItself && near.Alike(e.key, other.Key)
-	}
-	if i := slices.IndexFunc(others, isAlike); i >= 0 {
-		warn("nearly taken", "there is a link "+others[i].Key+" already, and the two are easily "+
+	if other := r.alike(e.key, e.from); other != "" {
+		warn("nearly taken", "there is a link "+other+" already, and the two are easily "+
 			"mistaken for each other; write another key, or change that link")
 	}
 	return all
+}
+
+// alike returns a key that is easily mistaken for another one, besides the key of a rule, which may
+// be nil; "" for none.
+func (r *request) alike(key string, besides *resolver.Rule) string {
+	for _, other := range r.links.Suggest("/"+key, mostSuggested) {
+		if (besides == nil || besides.Key != other.Key) && near.Alike(key, other.Key) {
+			return other.Key
+		}
+	}
+	return ""
 }
 
 // leadsToItself reports whether a redirect from a URL leads to that URL, with either scheme.

@@ -124,7 +124,8 @@ func textOf(name string, value json.Token) (string, error) {
 	return fmt.Sprint(value), nil
 }
 
-// randomKey returns a key that no link has. Its letters make no word, as there is no vowel.
+// randomKey returns a key that no link has, nor one that is easily mistaken for it. Its letters make
+// no word, as there is no vowel.
 func (r *request) randomKey() string {
 	const letters, length, tries = "bcdfghjklmnpqrstvwxz", 5, 100
 	for n := 0; ; n++ {
@@ -133,7 +134,8 @@ func (r *request) randomKey() string {
 		for i, b := range key {
 			key[i] = letters[int(b)%len(letters)]
 		}
-		if _, isTaken := r.links.Serving().Written(string(key)); !isTaken {
+		_, isTaken := r.links.Serving().Written(string(key))
+		if !isTaken && r.alike(string(key), nil) == "" {
 			return string(key)
 		}
 	}
