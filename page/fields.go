@@ -124,8 +124,8 @@ func textOf(name string, value json.Token) (string, error) {
 	return fmt.Sprint(value), nil
 }
 
-// randomKey returns a key that no link has, nor one that is easily mistaken for it. Its letters make
-// no word, as there is no vowel.
+// randomKey returns a key that no link has, nor one that is easily mistaken for it. Its letters
+// make no word, as there is no vowel.
 func (r *request) randomKey() string {
 	const letters, length, tries = "bcdfghjklmnpqrstvwxz", 5, 100
 	for n := 0; ; n++ {

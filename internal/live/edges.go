@@ -12,6 +12,28 @@ import (
 // may sleep, neither of which timers notice.
 const tick = time.Second
 
+// early is how long before an edge its rules are derived, which takes a while where many change.
+const early = 10 * time.Second
+
+// edge is what serves from an edge on.
+type edge struct {
+	*candidate
+	inRules error // as of [schedule.Rules.Turn]
+}
+
+// edgeAt returns what serves at a time in place of what serves now.
+func edgeAt(at schedule.Time, now *Loaded) edge {
+	e := edge{candidate: newCandidate(now)}
+	e.inRules = e.turn(at)
+	e.countBroken()
+	return e
+}
+
+// isReady reports whether the edge can take the place of what serves now, at a time.
+func (e edge) isReady(at schedule.Time, now *Loaded) bool {
+	return e.candidate != nil && e.base == now && e.IsFor(at)
+}
+
 // followClock lets windows begin and end until the configuration is unloaded.
 func (rs *Ruleset) followClock() {
 	if !rs.shared.timing.LockWithin(rs.Context) {
@@ -19,12 +41,14 @@ func (rs *Ruleset) followClock() {
 	}
 	defer rs.shared.timing.Unlock()
 	var looked *ahead
+	var ready edge
 	for {
 		var next <-chan time.Time
 		if serving := rs.Serving(); serving.HasWindows() {
 			now := time.Now()
 			if !serving.IsFor(schedule.At(now)) {
-				rs.turn(schedule.At(now))
+				rs.turn(schedule.At(now), ready)
+				ready = edge{}
 				continue
 			}
 			if looked != serving.ahead { // it takes a while
@@ -32,8 +56,13 @@ func (rs *Ruleset) followClock() {
 				looked = serving.ahead
 			}
 			left := tick
-			if edge, ok := serving.NextEdge(); ok {
-				left = min(left, edge.Sub(now.Round(0))) // by the clock on the wall
+			if at, ok := serving.NextEdge(); ok {
+				away := at.Sub(now.Round(0)) // by the clock on the wall
+				left = min(left, away)
+				if away < early && !ready.isReady(schedule.At(at), serving) {
+					ready = edgeAt(schedule.At(at), serving)
+					continue
+				}
 			}
 			next = time.After(left)
 		}
@@ -46,17 +75,18 @@ func (rs *Ruleset) followClock() {
 	}
 }
 
-// turn swaps in the ruleset of a time, beside any load that goes on.
-func (rs *Ruleset) turn(now schedule.Time) {
+// turn swaps in the ruleset of a time, beside any load that goes on. It is the ready one if nothing
+// else has come since that was derived.
+func (rs *Ruleset) turn(now schedule.Time, ready edge) {
 	rs.shared.swapping.Lock()
-	old := rs.Serving()
-	next := newCandidate(old)
-	inRules := next.turn(now)
-	next.countBroken()
+	old, next := rs.Serving(), ready
+	if !next.isReady(now, old) {
+		next = edgeAt(now, old)
+	}
 	rs.shared.replace(old, next.Loaded)
 	rs.shared.swapping.Unlock()
 	// Files are read for it, and somebody may listen: the next window does not wait for them.
-	go func() { rs.tell(next.Loaded, rs.turned(old, next, inRules)) }()
+	go func() { rs.tell(next.Loaded, rs.turned(old, next)) }()
 	if next.Ruleset.IsWorn() {
 		go rs.alone(func() error { return nil }) //nolint:errcheck // it recompiles
 	}
@@ -88,7 +118,7 @@ func (c *candidate) catchUp(serving *Loaded) {
 }
 
 // turned returns the notices of an edge: what has changed, and what fails since then.
-func (rs *Ruleset) turned(old *Loaded, next *candidate, inRules error) []notice {
+func (rs *Ruleset) turned(old *Loaded, next edge) []notice {
 	n := rs.swapped(old.Digest, next.Loaded, next.difference, next.fresh)
 	n.message = "rules swapped: a window begins or ends"
 	notices := []notice{n}
@@ -99,7 +129,7 @@ func (rs *Ruleset) turned(old *Loaded, next *candidate, inRules error) []notice 
 			}})
 		}
 	}
-	fail("windows that begin cannot serve, and wait for the next edge", inRules)
+	fail("windows that begin cannot serve, and wait for the next edge", next.inRules)
 	if rs.check(old.Ruleset, old.expected) == nil {
 		fail("an expectation fails now that a window begins or ends, which takes effect all the same",
 			rs.check(next.Ruleset, next.expected))

@@ -126,7 +126,7 @@ func TestAClockThatJumpsAndASleepingMachineAreFollowed(t *testing.T) {
 				t.Errorf("after %d s it leads to %s, want %s", jump.to, got, jump.want)
 			}
 		}
-		rs.turn(schedule.At(begin.Add(time.Hour))) // the clock is set back from here
+		rs.turn(schedule.At(begin.Add(time.Hour)), edge{}) // the clock is set back from here
 		time.Sleep(time.Second)
 		synctest.Wait()
 		rs.wantServed(t, "a", one)
