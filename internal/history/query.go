@@ -37,11 +37,13 @@ func (s *Store) isOutdone(e *entry) bool {
 	return later(edited) || later(forgotten)
 }
 
-// entries returns all entries, oldest first.
+// entries returns the entries, oldest first: the last ones, where some that are stored have still to
+// make room.
 func (v *visit) entries() []*entry {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return append(v.inOrder(), v.unstored...)
+	all := append(v.inOrder(), v.unstored...)
+	return all[max(0, len(all)-cmp.Or(v.most, MostKept)):]
 }
 
 // entry returns the change of an entry with its content.

@@ -196,6 +196,18 @@ func TestMemoryIsBoundedWhileTheStorageRefuses(t *testing.T) {
 	})
 }
 
+func TestAChangeThatIsNotStoredYetIsListedInPlaceOfTheOldest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		s := start(t, m, 2)
+		s.edit("bob", "0", "1")
+		s.edit("bob", "1", "2")
+		m.set(func() { m.fails = errors.New("no space left on device") })
+		s.edit("bob", "2", "3")
+		s.wants("bob 1 2", "bob 2 3")
+	})
+}
+
 func TestRubbishInTheStorageIsLeftOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()
