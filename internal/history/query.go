@@ -37,8 +37,8 @@ func (s *Store) isOutdone(e *entry) bool {
 	return later(edited) || later(forgotten)
 }
 
-// entries returns the entries, oldest first: the last ones, where some that are stored have still to
-// make room.
+// entries returns the entries, oldest first: the last ones, where some that are stored have still
+// to make room.
 func (v *visit) entries() []*entry {
 	v.mu.Lock()
 	defer v.mu.Unlock()
