@@ -40,7 +40,8 @@ type changesPage struct {
 // change is a change as views show it.
 type change struct {
 	*history.Entry
-	// CanTakeBack says that the user may take it back, and its links are still as it has left them.
+	// CanTakeBack says that the user may take it back, and that none of its listed links has changed
+	// since.
 	CanTakeBack bool   `json:"can_take_back"`
 	Root        string `json:"-"`
 }
@@ -70,7 +71,7 @@ func (r *request) changesPage() view {
 // changes returns changes behind the first ones, newest first, and whether there are more. With a
 // key, they are those of the key.
 func (r *request) changes(key string, skip, most int) (some []change, hasMore bool, err error) {
-	ctx, cancel := context.WithTimeout(r.Context(), hitsTime)
+	ctx, cancel := context.WithTimeout(r.Context(), storageTime)
 	defer cancel()
 	all, err := r.links.History(ctx, key)
 	all = all[min(skip, len(all)):]

@@ -66,7 +66,7 @@ func (r *request) newForm() view {
 	if _, isTaken := r.links.Serving().Written(key); len(query) == 1 && !isTaken {
 		removed, was = r.removal(key)
 		if was != nil && ruleOf(*was).Windows != "" {
-			was = nil // the form has fields for one window
+			removed, was = nil, nil // the form has fields for one window
 		}
 	}
 	v := r.form(*cmp.Or(was, &written))

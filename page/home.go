@@ -15,8 +15,9 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/live"
 )
 
-// hitsTime is how long a page waits for the hits of other servers.
-const hitsTime = 5 * time.Second
+// storageTime is how long a page waits for what the storage has: hits of other servers, and
+// changes.
+const storageTime = 5 * time.Second
 
 // daysOfTotals is for how many days the start page adds up redirects.
 const daysOfTotals = 30
@@ -73,7 +74,7 @@ func (r *request) home() view {
 			v.Changed = append(v.Changed, l)
 		}
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), hitsTime)
+	ctx, cancel := context.WithTimeout(r.Context(), storageTime)
 	defer cancel()
 	counted, err := r.links.HitSummary(ctx, mostOnHome)
 	if err != nil {

@@ -87,7 +87,7 @@ func (r *request) keyPage(key string) view {
 	var err error
 	v.Changes, v.MoreChanges, err = r.changes(found.Key, 0, changesOfKey)
 	r.report("changes", err)
-	ctx, cancel := context.WithTimeout(r.Context(), hitsTime)
+	ctx, cancel := context.WithTimeout(r.Context(), storageTime)
 	defer cancel()
 	days, count, err := r.links.DaysOf(ctx, found.Key)
 	r.report("hits", err)

@@ -28,8 +28,8 @@ func init() {
 // authentication in front of it. A request without a name is answered with status 403.
 //
 // Below the path are: the start page with a search box (`?q=`), `key/<key>` for each rule, `new`,
-// `changes`, `try?url=`, `serving`, `export.json`, `export.csv` and `opensearch.xml`. A client that
-// prefers `application/json` gets JSON, and one that asks for no HTML plain text.
+// `changes`, `import`, `try?url=`, `serving`, `export.json`, `export.csv` and `opensearch.xml`. A
+// client that prefers `application/json` gets JSON, and one that asks for no HTML plain text.
 //
 // Edits work like those of the admin endpoint: they go to the first source that can be written to,
 // with all checks, and only if nobody has changed the rule meanwhile. An edit that changes other

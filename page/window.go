@@ -78,5 +78,5 @@ func (r *request) keepsWindows(now *resolver.Rule) error {
 }
 
 // severalWindows says why the form cannot change a rule.
-const severalWindows = "the link leads elsewhere at several times, and a form has fields for " +
-	"one; change its value where it stands"
+const severalWindows = "the link has several windows, and a form has fields for one; " +
+	"change its value where it stands"

@@ -98,13 +98,13 @@ func TestEachKeyThatBeginsWithThePrefixIsARule(t *testing.T) {
 func TestAPrefixIsTakenLiterally(t *testing.T) {
 	server := startServer(t)
 	for _, prefix := range []string{"a*", "a?", "[ab]", `a\`, `a\*`, "a]", "^a", "a-"} {
-		server.do(t, "set", prefix+"docs", prefix)
+		server.do(t, "set", prefix+"docs", "/"+prefix)
 	}
 	server.do(t, "set", "aadocs", "/no")
 	for _, prefix := range []string{"a*", "a?", "[ab]", `a\`, `a\*`, "a]", "^a", "a-"} {
 		e := newEdge(t, &Source{Hash: prefix + "*", URL: server.url("")}, t.TempDir())
 		e.read(t.Context())
-		if e.err != nil || e.rules["docs"] != prefix {
+		if e.err != nil || e.rules["docs"] != "/"+prefix {
 			t.Errorf("%s: %v, %v", prefix, e.rules, e.err)
 		}
 	}

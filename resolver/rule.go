@@ -32,8 +32,9 @@ type Rule struct {
 	Query QueryMode
 	// Note says why the rule is there. It has one line of at most 500 bytes, and no response has it.
 	Note string
-	// Windows are what the key leads to at which times, for callers that know the time; see package
-	// schedule. A rule that has them has no Value, and must not be compiled: what is active is.
+	// Windows are what the key leads to at which times, for callers that know the time, as package
+	// rulefile reads them. A rule that has them has no Value, and must not be compiled: what is
+	// active is.
 	Windows string
 	// Position is where the rule stands.
 	Position Position

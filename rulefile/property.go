@@ -23,7 +23,7 @@ type property struct {
 	// is a token of this kind.
 	words, takes string
 	kind         jsonKind
-	// field returns where a window has the property. If nil, the column is skipped.
+	// field returns where a window has the property; nil for columns that are none.
 	field func(w *schedule.Window) any
 }
 

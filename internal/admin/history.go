@@ -27,6 +27,9 @@ func answerHistory(w http.ResponseWriter, r *http.Request, h *live.Ruleset, of s
 		}
 		return err
 	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return notAllowed(w, r, "GET", "DELETE")
+	}
 	return allow(w, r, "GET", func() error {
 		change, err := h.ChangeTo(r.Context(), digest)
 		if err != nil {

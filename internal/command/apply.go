@@ -39,7 +39,7 @@ or none. It says what that changes for clients, as diff does, and asks whether t
 
 FILE is a JSON merge patch of the rules, "-" for standard input: a string sets a rule,
 null removes one, and the members of an object are merged with those that the rule has.
-With --replace it is all rules, as list --format json prints them: what is not in it is
+With --replace FILE has all rules, as list --format json prints them: what is not in it is
 removed.`,
 		Example: `  caddy shortlink apply campaign.json
   caddy shortlink apply links.json --replace --dry-run

@@ -168,7 +168,7 @@ func (s *search) inOrder(k *keys) {
 }
 
 // byRank returns the numbers behind the place in the order of ranks. In the order of keys, in which
-// they are, those behind the place begin at an index. Most rules are never used.
+// they are, those behind the place begin at an index. Most rules have rank 0.
 func (s *search) byRank(numbers []uint32, at int) (sorted []uint32) {
 	var used []uint64 // 32 bits that are the lower the more uses there are, and the index
 	unused := make([]uint32, 0, len(numbers))

@@ -103,7 +103,7 @@ func (s *Store) Record(c Change, keys iter.Seq[KeyChange]) {
 	switch {
 	case s.most == 0:
 		c.Missing, keys = Off, nil
-	case c.Added+c.Removed+c.Changed > mostKeys:
+	case c.Total() > mostKeys:
 		c.Missing, keys = TooLarge, nil
 	}
 	s.pending = append(s.pending, &entry{head: head{Change: c}, keys: keys})

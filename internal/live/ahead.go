@@ -96,22 +96,29 @@ func (l *Loaded) place(at resolver.Position, key string) resolver.Position {
 	return at
 }
 
-// lookAhead finds out what fails at edges to come, and logs what was not known of the rules before.
+// lookAhead finds out what fails at edges to come, and logs what was not known before: that is the
+// last look that came to its end, nil for none.
 func (rs *Ruleset) lookAhead(before *ahead, serving *Loaded) {
 	pause := pace.New().Pause
 	rs.foresee(serving, func() bool {
 		pause()
 		return rs.Context.Err() == nil && rs.Serving().ahead == serving.ahead
 	})
+	if serving.ahead.Load() == nil {
+		return // something else serves
+	}
 	var known []edgeWarning
-	if before != nil && before.Load() != nil {
+	if before != nil {
 		known = *before.Load()
 	}
 	isKnown := func(w lint.Warning) bool {
 		return slices.ContainsFunc(known, func(k edgeWarning) bool { return k.String() == w.String() })
 	}
-	rs.warn(serving, append(rs.failingNow(serving),
-		slices.DeleteFunc(serving.edgeWarnings(), isKnown)...))
+	warnings := slices.DeleteFunc(serving.edgeWarnings(), isKnown)
+	if before == nil { // an edge tells of later ones
+		warnings = append(rs.failingNow(serving), warnings...)
+	}
+	rs.warn(serving, warnings)
 }
 
 // WindowFindings returns what there is to say of the windows of rules that [Ruleset.CompileRules]
@@ -132,7 +139,7 @@ func (rs *Ruleset) WindowFindings() (findings []lint.Finding) {
 		switch {
 		case i < 0:
 			w.Kind = noteOver
-			w.Message = fmt.Sprintf("the rule is over since %s; remove it", windows[len(windows)-1].Until)
+			w.Message = fmt.Sprintf("the rule ended at %s; remove it", windows[len(windows)-1].Until)
 		case l.At() < windows[i].Since:
 			w.Kind, w.Message = noteLater, fmt.Sprintf("the rule begins at %s", windows[i].Since)
 		default:

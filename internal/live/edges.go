@@ -40,7 +40,7 @@ func (rs *Ruleset) followClock() {
 		return
 	}
 	defer rs.shared.timing.Unlock()
-	var looked *ahead
+	var looking, looked *ahead // looked came to its end
 	var ready edge
 	for {
 		var next <-chan time.Time
@@ -51,9 +51,12 @@ func (rs *Ruleset) followClock() {
 				ready = edge{}
 				continue
 			}
-			if looked != serving.ahead { // it takes a while
-				go rs.lookAhead(looked, serving)
-				looked = serving.ahead
+			if looking != serving.ahead {
+				if looking != nil && looking.Load() != nil {
+					looked = looking
+				}
+				looking = serving.ahead
+				go rs.lookAhead(looked, serving) // it takes a while
 			}
 			left := tick
 			if at, ok := serving.NextEdge(); ok {

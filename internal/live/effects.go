@@ -13,8 +13,9 @@ import (
 type Effects struct {
 	// Added, Removed and Changed count the rules that the edit changes, as written.
 	Added, Removed, Changed int
-	// Own are the first changes for clients of the edited keys, and Written those of notes, which no
-	// client sees, both sorted by key. Unnamed is how many edited keys were not looked at.
+	// Own are the first changes for clients of the edited keys, and Written those of notes and
+	// windows, which no client sees now, both sorted by key. Unnamed is how many edited keys are not
+	// looked at.
 	Own     []resolver.Change
 	Written []WrittenChange
 	Unnamed int

@@ -84,7 +84,10 @@ func (c *Compiler) Compile() (Rules, error) {
 		}
 	}
 	if c.twice != nil {
-		wrong, _ := errors.AsType[resolver.RuleErrors](err)
+		wrong, is := errors.AsType[resolver.RuleErrors](err)
+		if err != nil && !is {
+			return Rules{}, err
+		}
 		return Rules{}, append(wrong, c.twice...)
 	}
 	if err != nil {
