@@ -154,14 +154,38 @@ func plainTemplateMatch(pathname string, rules []Rule, opts Options, effort *pla
 	}) {
 		value := best.values[name]
 		captured = append(captured, value)
-		rule.Value = strings.ReplaceAll(rule.Value, "{"+name+"}", plainExpanded(value, ""))
+		rule.Value = strings.ReplaceAll(rule.Value, "{"+name+"}",
+			plainMarked(plainExpanded(value, "")))
 		rule.Value = strings.ReplaceAll(rule.Value, "{+"+name+"}",
-			plainExpanded(value, ":/?#[]@!$&'()*+,;="))
+			plainMarked(plainExpanded(value, ":/?#[]@!$&'()*+,;=")))
 	}
+	captured = append(captured, plainWithCaptures(rule.Value)...)
+	rule.Value = plainMarks.Replace(rule.Value)
 	if rule.Exact {
 		best.remaining = ""
 	}
 	return rule, best.remaining, captured, true
+}
+
+// plainMarked has a mark in front of each octet. No value holds one.
+func plainMarked(expanded string) (marked string) {
+	for _, octet := range []byte(expanded) {
+		marked += "\x00" + string(rune(octet))
+	}
+	return marked
+}
+
+var plainMarks = strings.NewReplacer("\x00", "")
+
+// plainWithCaptures returns the segments of a value's path that hold marked octets.
+func plainWithCaptures(value string) (segments []string) {
+	path, _, _ := strings.Cut(strings.ReplaceAll(value, "#", "?"), "?")
+	for _, segment := range strings.Split(path, "/") {
+		if strings.Contains(segment, "\x00") {
+			segments = append(segments, plainMarks.Replace(segment))
+		}
+	}
+	return segments
 }
 
 // plainExpanded encodes what is not unreserved, not a triplet and not allowed.
