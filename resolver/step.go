@@ -5,7 +5,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/caddy-shortlink/shortlink/uritemplate"
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
@@ -100,9 +99,6 @@ type stepper struct {
 	memory, spare []byte
 	places        []place
 }
-
-// place is where a capture is in a text.
-type place struct{ from, to int }
 
 // stepper returns a stepper that is at a path.
 func (c *compiled) stepper(at string, limits chainLimits) stepper {
@@ -224,17 +220,7 @@ func cloneAll(texts []string) []string {
 // refuses what captures are a part of.
 func (s *stepper) advance(path string, captures []string) (isSafe bool) {
 	made := s.spare[:0]
-	s.places = s.places[:0]
-	for slot := 0; slot >= 0; {
-		var literal string
-		var operator uritemplate.Operator
-		literal, slot, operator, path = cutPlace(path)
-		if made = append(made, literal...); slot >= 0 {
-			from := len(made)
-			made = operator.AppendRaw(made, captures[slot])
-			s.places = append(s.places, place{from, len(made)})
-		}
-	}
+	made, s.places = appendPlaced(made, s.places[:0], path, captures)
 	if s.spare = made; placesAreUnsafe(text(made), s.places) {
 		return false
 	}
@@ -283,8 +269,10 @@ func (o *options) lastTemplateStep(
 		last.err = ErrTooLong
 		return last
 	}
-	last.base = v.baseOf(m.captures)
-	if m.isUnsafe(last.base) {
+	var memory [8]place
+	base, places := appendPlaced(make([]byte, 0, 128), memory[:0], v.base, m.captures)
+	last.base = text(base)
+	if m.captureIsUnsafe() || placesAreUnsafe(last.base, places) {
 		last.err = ErrUnsafePath
 		return last
 	}
@@ -307,10 +295,4 @@ func (m *templateMatch) captureIsUnsafe() bool {
 		}
 	}
 	return false
-}
-
-// isUnsafe is R14 for captures, too, and for the URL that they make with the text around them.
-func (m *templateMatch) isUnsafe(base string) bool {
-	return m.captureIsUnsafe() || hasDotSegment(base) ||
-		unsafePath(base, nil) && !m.value.isUnsafeText(len(m.captures))
 }

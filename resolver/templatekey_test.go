@@ -284,6 +284,15 @@ func TestUnsafeTextOfADestinationIsItsAuthorsAffair(t *testing.T) {
 	}
 }
 
+func TestUnsafeTextOfADestinationLetsNoCapturePass(t *testing.T) {
+	rs := mustCompile(t, []Rule{{Key: "f/{x}",
+		Value: "https://x.example/a%252F..%252Fb/%252{x}/c"}}, Options{})
+	if destination, result := resolve(rs,
+		"https://go.example/f/e."); result.Err != ErrUnsafePath {
+		t.Errorf("it goes to %q, %v", destination, result.Err)
+	}
+}
+
 func TestAWalkThatGrowsIsExplainedAsFarAsItIsTaken(t *testing.T) {
 	four := 4
 	rs := mustCompile(t, []Rule{{Key: "a/{+x}", Value: "/a/{+x}/{+x}"}}, Options{})

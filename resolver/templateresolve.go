@@ -60,7 +60,7 @@ func (rs *Ruleset) appendTemplate(
 func (c *compiled) recordOf(m *templateMatch, effort int, path string) (r record, err error) {
 	switch v := &m.value; {
 	case v.outcome != "":
-		if r.setOutcome(v.outcome); v.outcome == GoneValue && m.isUnsafe("") {
+		if r.setOutcome(v.outcome); v.outcome == GoneValue && m.captureIsUnsafe() {
 			err = ErrUnsafePath
 		}
 		return r, err

@@ -57,12 +57,24 @@ func cutPlace(text string) (literal string, slot int, operator uritemplate.Opera
 // appendFilled appends a text with captures in their places: raw, and encoded where the operator
 // may not emit them.
 func appendFilled(dst []byte, text string, captures []string) []byte {
+	var memory [8]place
+	filled, _ := appendPlaced(dst, memory[:0], text, captures)
+	return filled
+}
+
+// place is where a capture is in a text.
+type place struct{ from, to int }
+
+// appendPlaced is appendFilled, and appends where the captures are.
+func appendPlaced(dst []byte, places []place, text string, captures []string) ([]byte, []place) {
 	for {
 		literal, slot, operator, rest := cutPlace(text)
 		if dst = append(dst, literal...); slot < 0 {
-			return dst
+			return dst, places
 		}
+		from := len(dst)
 		dst = operator.AppendRaw(dst, captures[slot])
+		places = append(places, place{from, len(dst)})
 		text = rest
 	}
 }
@@ -179,12 +191,6 @@ func (v *templateValue) isTooLong(captures []string) bool {
 		}
 	}
 	return n > maxDestination
-}
-
-// isUnsafeText reports whether the value is what R14 refuses in requests, whatever is captured. As
-// in other values that is the author's affair.
-func (v *templateValue) isUnsafeText(captures int) bool {
-	return unsafePath(v.baseOf(slices.Repeat([]string{"x"}, captures)), nil)
 }
 
 // baseOf returns origin and path with captures in their places.
