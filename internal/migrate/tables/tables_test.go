@@ -225,6 +225,8 @@ func FuzzProgramCSV(f *testing.F) {
 		"Short link,Destination URL\nhttps://a.example/a,/x\nb.example/b,'=x\n",
 		"https://e.example/c,https://n.example/c,301,,,,\ne.example/{d},/{n},302,TRUE,,TRUE,\n",
 		"source,destination,permanent,query\n/old,/blog,true,t\n",
+		"Short URL,Original URL\n/a/*,/b/:splat\n/c,/c/\n/d/*,/e\n",
+		"source,matching,destination,type,status,ignore\na,exact,b,301,active,case\n",
 		"Old URL,New URL,type,Art\nhttps://a.example/a,/b,410,301\n/c,/d,page,301\n",
 		"keyword\turl\na\thttps://e.example\n",
 	} {
