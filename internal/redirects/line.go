@@ -41,6 +41,9 @@ type Line struct {
 	// IsPrefix says that the line matches a path and all below it without a wildcard, as most lines
 	// of its program do. It does not count towards [MaxWildcards].
 	IsPrefix bool
+	// NeedsSlash says that the slash before a Rest must be there: /a/* matches /a/, but not /a. As
+	// rules do not tell the two apart, it matches both unless another line is for /a alone.
+	NeedsSlash bool
 }
 
 // Answer is the answer of a line.

@@ -22,9 +22,10 @@ type maker struct {
 	hasTails   bool // a destination has a query or a fragment
 	// unslashed are the rules for paths without a slash at the end, if that matters.
 	unslashed []madeRule
-	leftOut   []int // the lines that are left out
-	compared  int   // how often these were compared with other lines
-	isPlain   bool  // no line matches below a path
+	leftOut   []int    // the lines that are left out
+	owned     [][2]int // lines all of whose paths another one matches, and that one
+	compared  int      // how often these were compared with other lines
+	isPlain   bool     // no line matches below a path
 }
 
 // Rules passes the rules of all lines to add, in the order of the lines.
@@ -38,6 +39,7 @@ func (t *Table) Rules(add func(resolver.Rule)) {
 	for _, line := range t.laterLines() {
 		t.store(&line)
 	}
+	m.leavePaths()
 	for i := range t.lines {
 		m.prepare(i)
 	}
@@ -47,6 +49,7 @@ func (t *Table) Rules(add func(resolver.Rule)) {
 		return
 	}
 	m.addSlashHoles()
+	m.reportAllOwned()
 	m.reportLeftOut()
 	if t.Slashes == SlashesMerged && len(t.lines) > 0 {
 		t.Remark("%s tells a path from that with a slash at its end, but rules match both", t.Program)

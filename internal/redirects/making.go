@@ -198,6 +198,33 @@ func (m *maker) reportOwned(i, owner int) {
 			"Caddy's redir for one of the two; the line is left out", m.placeOf(owner))})
 		return
 	}
+	m.lines[i].isOwned = true
+	m.owned = append(m.owned, [2]int{i, owner})
+}
+
+// reportAllOwned reports the lines that no request reaches. A line of which another part is reached,
+// or refused, is none of them.
+func (m *maker) reportAllOwned() {
+	for _, pair := range m.owned {
+		if i := pair[0]; m.isOwnedWhole(i, -1) && m.isOwnedWhole(i, 1) {
+			m.reportNeverReached(i, pair[1])
+		}
+	}
+}
+
+// isOwnedWhole reports whether all parts of a line are owned, from the i-th one on in a direction.
+func (m *maker) isOwnedWhole(i, direction int) bool {
+	at := m.placeOf(i)
+	for i >= 0 && i < len(m.lines) && m.placeOf(i) == at {
+		if !m.lines[i].isOwned {
+			return false
+		}
+		i += direction
+	}
+	return true
+}
+
+func (m *maker) reportNeverReached(i, owner int) {
 	remedy := "put this line before it"
 	if m.LaterRemedy != "" && owner < m.firstLater && i >= m.firstLater {
 		remedy = m.LaterRemedy
@@ -258,13 +285,15 @@ func (m *maker) reportNotes(t *translation) {
 	}
 }
 
+// mostCompared is how often lines are compared one by one.
+const mostCompared = 1 << 22
+
 // noteLeftOut records that the i-th line gets requests of lines that are left out.
 func (m *maker) noteLeftOut(i int, t *translation) {
-	const mostCompared = 1 << 22
 	for _, n := range m.leftOut {
 		left := m.lines[n].refused
 		m.compared++
-		if left.next == 0 && m.compared <= mostCompared && overlap(left.sets, t.sets) {
+		if left.next == 0 && m.placeOf(n) != m.placeOf(i) && m.compared <= mostCompared && overlap(left.sets, t.sets) {
 			left.next = i
 		}
 	}

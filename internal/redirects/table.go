@@ -82,6 +82,7 @@ type storedLine struct {
 	answer       Answer
 	onward       Onward
 	hasSlash     bool // its path ends in a slash
+	isOwned      bool // an earlier line matches all of its paths
 }
 
 // refusedLine says why a line has no equivalent, and what it would have matched.

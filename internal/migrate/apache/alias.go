@@ -148,7 +148,7 @@ func (h *reader) addRedirect(a *alias) {
 	case strings.ContainsAny(to, "?#"):
 		alone = "there, the rest of a path is appended to the destination's query or fragment"
 	case isDirectory && toDirectory:
-		a.To = redirects.WithRest(to)
+		a.To, a.NeedsSlash = redirects.WithRest(to), true
 	case from == "/":
 		a.Refused = errors.New("there, the rest of a path follows the destination without a \"/\"; " +
 			"write " + to + "/")

@@ -45,6 +45,39 @@ func TestRedirectsOfApacheAreRulesForAPathAndWhatIsBelow(t *testing.T) {
 	})
 }
 
+func TestALineForAllBehindASlashLeavesThePathToALineForItAlone(t *testing.T) {
+	const on = "RewriteEngine On\n"
+	migratetest.Check(t, apache.Read, rulefile.Reading{}, []migratetest.Text{
+		{on + "RewriteRule ^ns/(.*)$ /data/$1.ttl [R=302,L]\nRewriteRule ^ns$ /doc [R=302,L]",
+			"ns/{splat} /data/{+splat}.ttl 302 exact|ns/{splat}/{+rest} /data/{+splat}/{+rest}.ttl 302 " +
+				"exact|ns /doc 302 exact",
+			"file:2:13: a rule matches a path with and without a slash at its end: /ns/ leads where " +
+				"the line at file:3:13 leads"},
+		{on + "RewriteRule ^ns/(.*)$ /data/$1 [R=302,L]\nRewriteRule ^ns$ /data/ [R=302,L]",
+			"ns/{splat} /data/{+splat} 302|ns /data/ 302 exact", ""},
+		{on + "RewriteRule ^([^/]+)/(.*)$ /data/$2 [R=302,L]\nRewriteRule ^ns$ /doc [R=302,L]",
+			"{_p1}/{splat} /data/{+splat} 302 exact|{_p1}/{splat}/{+rest} /data/{+splat}/{+rest} 302|" +
+				"ns /doc 302 exact", "/ns/ leads where"},
+		{"Redirect /ns/ https://x.example/\nRedirectMatch ^/ns$ /doc",
+			"ns/{splat} https://x.example/{+splat} 302|ns /doc 302 exact", "/ns/ leads where"},
+		{on + "RewriteRule ^ns(/.*)?$ /data$1 [R=302,L]\nRewriteRule ^ns$ /doc [R=302,L]",
+			"ns /data 302", "file:3:13: no request reaches this line"},
+		{on + "RewriteRule ^ns/(.*)$ /data/$1 [R=302,L]\nRewriteRule ^ns/$ /doc [R=302,L]",
+			"ns /data/ 302", "file:3:13: no request reaches this line"},
+		{on + "RewriteRule ^ns$ /doc [R=302,L]\nRewriteRule ^ns/(.*)$ /data/$1 [R=302,L]",
+			"ns /doc 302 exact|ns/{+splat} /data/{+splat} 302", ""},
+	})
+}
+
+func TestALineIsNeverReachedIfNoneOfItsPathsIs(t *testing.T) {
+	migratetest.Check(t, apache.Read, rulefile.Reading{}, []migratetest.Text{
+		{"RedirectMatch ^/(a|b)$ /x\nRedirectMatch ^/(b|c)$ /y",
+			"a /x 302 exact|b /x 302 exact|c /y 302 exact", ""},
+		{"RedirectMatch ^/(a|b|c)$ /x\nRedirectMatch ^/(b|c)$ /y",
+			"a /x 302 exact|b /x 302 exact|c /x 302 exact", "file:2:15: no request reaches this line"},
+	})
+}
+
 func TestWhatTwoLinesTakeBothIsCapturedAsTheFirstOneCapturesIt(t *testing.T) {
 	migratetest.Check(t, apache.Read, rulefile.Reading{}, []migratetest.Text{
 		{"Redirect 302 /x https://a.example/d\n" +

@@ -280,6 +280,14 @@ func TestTheOrderOfEntriesDoesNotTellWhoseTheyAre(t *testing.T) {
 	}
 }
 
+func TestTheEntryIsNamedThatGetsRequestsOfARefusedOne(t *testing.T) {
+	migratetest.Check(t, lists.ReadArray, rulefile.Reading{}, []migratetest.Text{{
+		`[{"source":"/a/:x(\\d+)","destination":"/b/:x"},{"source":"/z","destination":"/y"},` + "\n" +
+			`{"source":"/a/:y","destination":"/c/:y"}]`,
+		"z /y 308 exact|a/{y} /c/{+y} 308 exact", "308, as at Vercel|the line is left out, and the " +
+			"line at file:2:1 gets some of its requests"}})
+}
+
 func FuzzArray(f *testing.F) {
 	migratetest.Fuzz(f, lists.ReadArray,
 		`{"redirects": [{"source":"/a/:x/:p*","destination":"/b/:p*?x=:x","permanent":true}]}`,

@@ -198,7 +198,7 @@ func (e *redirectEntry) addLines() {
 	for _, source := range e.sources {
 		lines, err := e.lines(source)
 		if err != nil {
-			lines = []redirects.Line{{At: e.at, Refused: err}}
+			lines = []redirects.Line{{At: e.at, Path: front(source), Refused: err}}
 		}
 		for _, line := range lines {
 			e.Add(line)

@@ -323,3 +323,13 @@ func (d *destination) find(text string) (r pathexpr.Reference, err error) {
 
 // variable matches a reference to a group in a destination.
 var variable = regexp.MustCompile(`^(/?)([:$]\w+)([*+]?)`)
+
+// front returns the paths that begin like a source without an equivalent, up to its first special
+// character, or nil.
+func front(source string) []redirects.Segment {
+	if !strings.HasPrefix(source, "/") {
+		return nil
+	}
+	text := source[:strings.IndexAny(source+"*", `:*+?(){}[]|\`)]
+	return redirects.Below(redirects.Text(text[:strings.LastIndexByte(text, '/')+1]))
+}

@@ -195,6 +195,7 @@ func (e *Expression) Lines(
 			lines[n-1].Itself = line.To
 			continue
 		}
+		line.NeedsSlash = true
 		lines = append(lines, line)
 	}
 	return lines, nil
