@@ -202,8 +202,8 @@ func (m *maker) reportOwned(i, owner int) {
 	m.owned = append(m.owned, [2]int{i, owner})
 }
 
-// reportAllOwned reports the lines that no request reaches. A line of which another part is reached,
-// or refused, is none of them.
+// reportAllOwned reports the lines that no request reaches. A line of which another part is
+// reached, or refused, is none of them.
 func (m *maker) reportAllOwned() {
 	for _, pair := range m.owned {
 		if i := pair[0]; m.isOwnedWhole(i, -1) && m.isOwnedWhole(i, 1) {
@@ -293,7 +293,10 @@ func (m *maker) noteLeftOut(i int, t *translation) {
 	for _, n := range m.leftOut {
 		left := m.lines[n].refused
 		m.compared++
-		if left.next == 0 && m.placeOf(n) != m.placeOf(i) && m.compared <= mostCompared && overlap(left.sets, t.sets) {
+		if left.next != 0 || m.compared > mostCompared || m.placeOf(n) == m.placeOf(i) {
+			continue
+		}
+		if overlap(left.sets, t.sets) {
 			left.next = i
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
@@ -48,6 +49,48 @@ func BenchmarkConvert(b *testing.B) {
 				done, err := migrate.Convert(io.Discard, rulefile.JSON, in, format)
 				if err != nil || done.Exact < n {
 					b.Fatalf("%d exact, %v", done.Exact, err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkConvertExpressions converts tables of regular expressions, and a table with a thousand
+// lines that are refused, beside the same without them.
+func BenchmarkConvertExpressions(b *testing.B) {
+	const plain = "RewriteRule ^s/w%d$ /y/%[1]d [R=301,L]\n"
+	for _, table := range []struct {
+		name, format, line string
+		lines, refused     int
+	}{
+		{"10,000 beginnings", "yaml", "^/k%dx.*$: https://e.example/%[1]d\n", 10_000, 0},
+		{"10,000 beginnings below a path", "yaml", "^/s/k%d/x.*$: https://e.example/%[1]d\n", 10_000, 0},
+		{"350 spans, 3,150 paths", "redirects", "/a%d/*/b%[1]d /c%[1]d\n" +
+			strings.Repeat("/b%[1]d/%[1]d /c%[1]d\n", 9), 350, 0},
+		{"100,000 paths", "htaccess", plain, 100_000, 0},
+		{"100,000 paths, 1,000 refused", "htaccess", plain, 100_000, 1_000},
+	} {
+		b.Run(table.name, func(b *testing.B) {
+			file := bytes.NewBufferString("")
+			if table.format == "htaccess" {
+				file.WriteString("RewriteEngine On\n")
+			}
+			for i := range table.refused {
+				fmt.Fprintf(file, "RewriteRule ^s/w%dx.*y$ /y/%[1]d [R=301,L]\n", i)
+			}
+			for i := range table.lines {
+				fmt.Fprintf(file, table.line, i)
+			}
+			format, err := formats.Parse(table.format)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				in := migrate.Input{Reader: bytes.NewReader(file.Bytes()), Source: "file"}
+				done, err := migrate.Convert(io.Discard, rulefile.JSON, in, format)
+				if err != nil || done.Refused.Count != table.refused {
+					b.Fatalf("%d refused, %v", done.Refused.Count, err)
 				}
 			}
 		})

@@ -51,16 +51,16 @@ func (p *pathKeys) warnings() []lint.Warning {
 		return p.reports
 	}
 	return append(p.reports, lint.Warning{Kind: rulefile.WarnWholeTable,
-		Message: printable.Count(p.exact, "rule") + " of keys that begin with \"/\" or are URLs: exact, " +
-			"as nothing says that they match below their paths, too; --exact=false lets them"})
+		Message: printable.Count(p.exact, "rule") + " of keys that begin with \"/\" or are URLs: " +
+			"exact, as nothing says that they match below their paths, too; --exact=false lets them"})
 }
 
 // addWildcard adds the rules of a row whose key has a wildcard.
 func addWildcard(rule resolver.Rule, add func(resolver.Rule)) error {
 	key, isBelow := strings.CutSuffix(rule.Key, "/*")
 	if !isBelow || strings.Contains(key, "*") {
-		return errors.New("a \"*\" in a key stands for the rest of the path, behind a \"/\" at its end; " +
-			"write a row for each path, or use Caddy's redir with a path matcher")
+		return errors.New("a \"*\" in a key stands for the rest of the path, behind a \"/\" at its " +
+			"end; write a row for each path, or use Caddy's redir with a path matcher")
 	}
 	rule.Key, rule.Exact = key, false
 	for _, rest := range []string{":splat", "*", "$1"} {

@@ -180,7 +180,8 @@ func TestKeysOfATableSayWhatTheyMatch(t *testing.T) {
 	no, yes := false, true
 	migratetest.CheckAll(t, csv, []migratetest.Case{
 		{"paths are exact, keys are not", "from,to\n/a,/b\nc,/d\n", rulefile.Reading{},
-			"a,/b,,exact\nc,/d\n", "1 rule of keys that begin with \"/\" or are URLs: exact, as nothing says"},
+			"a,/b,,exact\nc,/d\n",
+			"1 rule of keys that begin with \"/\" or are URLs: exact, as nothing says"},
 		{"unless the command line says so", "from,to\n/a,/b\n", rulefile.Reading{Exact: &no},
 			"a,/b\n", "keys that begin with"},
 		{"unless a column says so", "from,to,exact\n/a,/b,\n/c,/d,exact\n", rulefile.Reading{},
