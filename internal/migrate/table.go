@@ -3,6 +3,7 @@ package migrate
 import (
 	"cmp"
 	"io"
+	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
@@ -87,11 +88,39 @@ func (t *Table) AddMatch(line redirects.Line, expression, to string, o pathexpr.
 	}
 	t.AddPaths(line, e, func(path *pathexpr.Path) ([]redirects.Piece, error) {
 		pieces, err := path.Substitute(to, e.Dollar)
-		if err == nil {
+		if err == nil && line.Answer == redirects.Leads {
 			err = CheckPieces(pieces)
 		}
 		return pieces, err
 	})
+}
+
+// AddPath adds the line of a path without patterns, or of all paths that begin with it. The path
+// can lack its first slash, or be a URL of the site. The line has everything but its path.
+func (t *Table) AddPath(line redirects.Line, path string, isPrefix bool) {
+	wrong := CheckText("the path", path)
+	for _, piece := range line.To {
+		wrong = cmp.Or(wrong, CheckText("the destination", piece.Text))
+	}
+	if line.Answer == redirects.Leads {
+		wrong = cmp.Or(wrong, CheckPieces(line.To))
+	}
+	if wrong != nil {
+		t.Wrong(line.At, "%s", wrong)
+		return
+	}
+	path, otherHost := t.WithoutHost(path)
+	if otherHost != nil {
+		t.RefuseLine(line, nil, otherHost)
+		return
+	}
+	path = "/" + strings.TrimPrefix(path, "/")
+	line.Path, line.Refused = redirects.Text(path), cmp.Or(line.Refused, CheckPath(path))
+	if isPrefix {
+		last := &line.Path[len(line.Path)-1]
+		last.Variable, last.Spans = redirects.Splat, redirects.Rest
+	}
+	t.Add(line)
 }
 
 // AddPaths adds a line for each path of an expression. The function to makes the destination of

@@ -1,0 +1,30 @@
+package lists
+
+import (
+	"cmp"
+	"io"
+	"regexp"
+	"strconv"
+
+	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/redirects"
+)
+
+// ReadOpenPublishing reads a .openpublishing.redirection.json, which Microsoft's documentation has.
+// It names files of a repository.
+func ReadOpenPublishing(t *migrate.Table, r io.Reader) error {
+	t.Program, t.Status = "Open Publishing", cmp.Or(t.Status, 301)
+	known := []string{"source_path", "source_path_from_root", "redirect_url", "redirect_document_id"}
+	return readObjects(t, r, "redirections", known, func(o *object) {
+		file := cmp.Or(o.text("source_path"), o.text("source_path_from_root"))
+		path := indexFile.ReplaceAllString(sourceFile.ReplaceAllString(file, ""), "$1")
+		o.add(redirects.Line{Notes: []string{"the path is that of the file in the repository, " +
+			strconv.Quote(file) + "; if its folder has another path on the site, write that one"}},
+			path, o.text("redirect_url"), false)
+	})
+}
+
+var (
+	sourceFile = regexp.MustCompile(`\.(md|ya?ml|json)$`)
+	indexFile  = regexp.MustCompile(`(^|/)index$`)
+)
