@@ -102,10 +102,13 @@ func (t *Table) AddPath(line redirects.Line, path string, isPrefix bool) {
 	for _, piece := range line.To {
 		wrong = cmp.Or(wrong, CheckText("the destination", piece.Text))
 	}
-	if line.Answer == redirects.Leads {
+	if line.Answer == redirects.Leads && line.Refused == nil {
 		wrong = cmp.Or(wrong, CheckPieces(line.To))
 	}
-	if wrong != nil {
+	switch {
+	case t.IsGivenUp(line.At):
+		return
+	case wrong != nil:
 		t.Wrong(line.At, "%s", wrong)
 		return
 	}

@@ -2,13 +2,14 @@ package generators
 
 import (
 	"cmp"
+	"errors"
 	"io"
+	"path"
 	"regexp"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
-	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
 // ReadMdBook reads [output.html.redirect] of a book.toml. Destinations are URLs, perhaps relative to
@@ -29,10 +30,13 @@ func ReadMdBook(t *migrate.Table, r io.Reader) error {
 	lines := linesOfKeys(text)
 	for key, to := range html.Member("redirect").Inside() {
 		line := redirects.Line{At: t.Position(max(1, lines[key.Text]), 1)}
-		path := base + strings.TrimPrefix(key.Text, "/")
-		destination, err := resolve(path, to.Text)
-		line.To, line.Refused = redirects.Literal(destination), err
-		t.AddPath(line, path, false)
+		page := base + strings.TrimPrefix(key.Text, "/")
+		if strings.Contains(page, "#") {
+			line.Refused = errors.New("clients never send what follows \"#\", so only a page of the book " +
+				"can redirect it; leave the entry there")
+		}
+		line.To = redirects.Literal(resolve(page, to.Text))
+		t.AddPath(line, page, false)
 	}
 	if t.Entries() == 0 && err == nil {
 		t.Remark("there is no [output.html.redirect] in the file")
@@ -41,18 +45,21 @@ func ReadMdBook(t *migrate.Table, r io.Reader) error {
 	return err
 }
 
-// resolve returns the URL that a page refers to: a path of the site for a page of it.
-func resolve(path, to string) (string, error) {
-	if migrate.IsURL(to) || strings.HasPrefix(to, "/") {
-		return to, nil
+// resolve returns the destination of a page. A path that is relative to it becomes one of the site.
+func resolve(page, to string) string {
+	if migrate.IsURL(to) || to == "" || to[0] == '/' {
+		return to
 	}
-	const site = "https://book.example"
-	page, err := weburl.Parse(site + path)
-	if err != nil {
-		return to, err
+	end := strings.IndexAny(to+"#", "?#")
+	file, rest := to[:end], to[end:]
+	if file == "" {
+		return page + rest
 	}
-	page, err = page.Resolve(to)
-	return strings.TrimPrefix(page.Href(), site), err
+	resolved := path.Join(path.Dir(page), file)
+	if strings.HasSuffix(file, "/") && resolved != "/" {
+		resolved += "/"
+	}
+	return resolved + rest
 }
 
 // tomlKey matches a line that begins with a key.

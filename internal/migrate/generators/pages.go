@@ -55,5 +55,11 @@ func remarkOnPages(t *migrate.Table) {
 	}
 }
 
-// dropQueries is the query mode of pages that redirect and drop the query of a request.
-func dropQueries(t *migrate.Table) { t.Query = cmp.Or(t.Query, resolver.QueryIgnore) }
+// dropQueries sets the query mode of pages that redirect without the query of a request.
+func dropQueries(t *migrate.Table) {
+	if t.Query == resolver.QueryDefault {
+		t.Remark("the pages of %s that redirect drop the query of a request, and so do the rules; "+
+			"--query sets another mode", t.Program)
+	}
+	t.Query = cmp.Or(t.Query, resolver.QueryIgnore)
+}

@@ -38,7 +38,7 @@ func ReadIIS(t *migrate.Table, r io.Reader) error {
 		}
 	}
 	if rules.Kind != 0 {
-		t.Remark("the rules of the file are left out, and only its maps are read; use Caddy's redir " +
+		t.Remark("of the rules of the file, only what they do with its maps is read; use Caddy's redir " +
 			"with a path_regexp matcher for the others")
 	}
 	if t.Entries() > 0 {

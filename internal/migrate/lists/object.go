@@ -103,7 +103,7 @@ func (o *object) answer(line *redirects.Line, name string) {
 	m := o.member(name)
 	code, err := strconv.Atoi(m.Text)
 	switch {
-	case m.Kind == 0 || m.Text == "" || m.Text == "null":
+	case m.Kind == 0 || m.Text == "" || m.Text == "null" || m.Text == "0":
 	case err != nil || code < 100 || code > 999:
 		o.wrong = cmp.Or(o.wrong, fmt.Errorf("%q takes %s, not %s", name, migrate.StatusCodes, m))
 	case code == 410:
@@ -122,10 +122,11 @@ func (o *object) prepare(line *redirects.Line, to string) (ok bool) {
 	if line.Answer == redirects.Leads && line.To == nil {
 		line.To = redirects.Literal(to)
 	}
-	if o.wrong != nil {
+	isGivenUp := o.table.IsGivenUp(o.At)
+	if o.wrong != nil && !isGivenUp {
 		o.table.Wrong(o.At, "%s", o.wrong)
 	}
-	return o.wrong == nil
+	return o.wrong == nil && !isGivenUp
 }
 
 // add adds the line of a path, or of all paths that begin with it.
