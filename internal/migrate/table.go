@@ -82,7 +82,7 @@ func LinesOf(read Reader) func(Input, func(resolver.Rule)) (ReadResult, error) {
 // the text of its groups.
 func (t *Table) AddMatch(line redirects.Line, expression, to string, o pathexpr.Options) {
 	e, err := pathexpr.Parse(expression, o)
-	if err != nil {
+	if err = cmp.Or(line.Refused, err); err != nil {
 		t.RefuseLine(line, pathexpr.Front(expression, "/"), err)
 		return
 	}
@@ -98,28 +98,21 @@ func (t *Table) AddMatch(line redirects.Line, expression, to string, o pathexpr.
 // AddPath adds the line of a path without patterns, or of all paths that begin with it. The path
 // can lack its first slash, or be a URL of the site. The line has everything but its path.
 func (t *Table) AddPath(line redirects.Line, path string, isPrefix bool) {
-	wrong := CheckText("the path", path)
+	text := path
 	for _, piece := range line.To {
-		wrong = cmp.Or(wrong, CheckText("the destination", piece.Text))
-	}
-	if line.Answer == redirects.Leads && line.Refused == nil {
-		wrong = cmp.Or(wrong, CheckPieces(line.To))
-	}
-	switch {
-	case t.IsGivenUp(line.At):
-		return
-	case wrong != nil:
-		t.Wrong(line.At, "%s", wrong)
-		return
+		text += piece.Text
 	}
 	path, otherHost := t.WithoutHost(path)
-	if otherHost != nil {
-		t.RefuseLine(line, nil, otherHost)
-		return
-	}
 	path = "/" + strings.TrimPrefix(path, "/")
-	line.Path, line.Refused = redirects.Text(path), cmp.Or(line.Refused, CheckPath(path))
-	if isPrefix {
+	line.Refused = cmp.Or(line.Refused, otherHost, CheckText("a path or a destination", text),
+		CheckPath(path))
+	if line.Answer == redirects.Leads && line.Refused == nil {
+		line.Refused = CheckPieces(line.To)
+	}
+	if otherHost == nil {
+		line.Path = redirects.Text(path)
+	}
+	if isPrefix && otherHost == nil {
 		last := &line.Path[len(line.Path)-1]
 		last.Variable, last.Spans = redirects.Splat, redirects.Rest
 	}

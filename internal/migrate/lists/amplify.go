@@ -10,6 +10,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
+	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
 )
 
 // ReadAmplify reads the redirects and rewrites of an app of AWS Amplify. A source can have <name>
@@ -18,7 +19,6 @@ func ReadAmplify(t *migrate.Table, r io.Reader) error {
 	t.Program, t.Slashes = "Amplify", redirects.SlashesMerged
 	known := []string{"source", "target", "status", "condition"}
 	return readObjects(t, r, "customRules", known, func(o *object) {
-		var line redirects.Line
 		source, target, status := o.text("source"), o.text("target"), o.text("status")
 		if o.text("condition") != "" {
 			o.refuse("a rule has no condition such as a country; use Caddy's redir with a matcher")
@@ -26,20 +26,20 @@ func ReadAmplify(t *migrate.Table, r io.Reader) error {
 		expression, isExpression := strings.CutPrefix(source, "</")
 		switch isRewrite := status == "200" || strings.HasPrefix(status, "404"); {
 		case isRewrite && isExpression:
-			o.refuse("this is a rewrite, with a regular expression; use Caddy's rewrite or try_files " +
-				"after this handler")
+			o.refuse("a regular expression rewrites here; use Caddy's rewrite or try_files")
 		case isRewrite:
-			line.Answer = redirects.Passes
+			o.line.Answer = redirects.Passes
 		default:
-			o.answer(&line, "status")
+			setStatus(&o.line, o.Member("status"))
 		}
+		o.setDestination(target)
 		switch {
 		case isExpression:
-			o.addMatch(line, strings.TrimSuffix(expression, "/>"), target)
+			t.AddMatch(o.line, strings.TrimSuffix(expression, "/>"), target, pathexpr.Options{})
 		case strings.ContainsAny(source+target, "<>"):
-			o.addPlaceholders(line, source, target)
+			o.addPlaceholders(source, target)
 		default:
-			o.add(line, source, target, false)
+			t.AddPath(o.line, source, false)
 		}
 	})
 }
@@ -48,26 +48,20 @@ func ReadAmplify(t *migrate.Table, r io.Reader) error {
 var placeholder = regexp.MustCompile(`<(\*|[\w-]+)>`)
 
 // addPlaceholders adds the lines of a path with variables, as a regular expression.
-func (o *object) addPlaceholders(line redirects.Line, source, target string) {
-	path, err := o.table.WithoutHost(source)
+func (o *object) addPlaceholders(source, target string) {
+	path, err := o.WithoutHost(source)
 	if err = cmp.Or(err, migrate.CheckPath(path)); err != nil {
-		o.refuse(err.Error())
+		o.refuse("%w", err)
 	}
-	names, expression := placeholder.FindAllString(path, -1), "^"
-	for i, text := range placeholder.Split(path, -1) {
-		expression += regexp.QuoteMeta(text)
-		if i < len(names) && names[i] == "<*>" {
-			expression += "(.*)"
-		} else if i < len(names) {
-			expression += "([^/]+)"
-		}
-	}
-	target = placeholder.ReplaceAllStringFunc(strings.ReplaceAll(target, "$", "%24"),
+	names := placeholder.FindAllString(path, -1)
+	expression := strings.ReplaceAll(regexp.QuoteMeta(path), `<\*>`, "(.*)")
+	expression = placeholder.ReplaceAllString(expression, "([^/]+)")
+	to := placeholder.ReplaceAllStringFunc(strings.ReplaceAll(target, "$", "%24"),
 		func(name string) string {
 			if !slices.Contains(names, name) {
-				o.refuse(name + " is in the target and not in the source; write it in both, or in neither")
+				o.refuse("%s is in the target and not in the source; write it in both, or in neither", name)
 			}
 			return fmt.Sprintf("${%d}", slices.Index(names, name)+1)
 		})
-	o.addMatch(line, expression+"$", target)
+	o.AddMatch(o.line, "^"+expression+"$", to, pathexpr.Options{})
 }

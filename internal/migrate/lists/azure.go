@@ -15,33 +15,33 @@ import (
 func ReadAzure(t *migrate.Table, r io.Reader) error {
 	t.Program, t.Slashes = "Azure Static Web Apps", redirects.SlashesMerged
 	t.Status = cmp.Or(t.Status, 302)
-	known := []string{"route", "redirect", "statusCode", "rewrite", "headers", "methods", "allowedRoles"}
+	known := strings.Fields("route redirect statusCode rewrite headers methods allowedRoles")
 	return readObjects(t, r, "routes", known, func(o *object) {
-		var line redirects.Line
 		to := o.text("redirect")
 		path, isPrefix := strings.CutSuffix(o.text("route"), "*")
 		if strings.ContainsAny(path, "*{}") {
-			o.refuse("\"*\" and lists of file extensions within a route have no equivalent; " +
+			o.refuse("\"*\" and lists of file extensions within a route have no equivalent; %s",
 				pathexpr.Remedy)
 		}
-		o.answer(&line, "statusCode")
+		setStatus(&o.line, o.Member("statusCode"))
 		if to != "" {
 			o.checkConditions()
-		} else if line.Answer == redirects.Leads {
-			line = redirects.Line{Answer: redirects.Passes}
+		} else if o.line.Answer == redirects.Leads {
+			o.line.Answer = redirects.Passes
 		}
-		o.add(line, path, to, isPrefix)
+		o.setDestination(to)
+		t.AddPath(o.line, path, isPrefix)
 	})
 }
 
 // checkConditions checks for whom a route of Azure redirects.
 func (o *object) checkConditions() {
-	for _, role := range o.member("allowedRoles").Inside() {
+	for _, role := range o.Member("allowedRoles").Inside() {
 		if role.Text != "anonymous" {
 			o.refuse("a rule redirects everybody, not a role; use Caddy's redir after authentication")
 		}
 	}
-	if o.member("methods").Kind != 0 {
+	if o.Member("methods").Kind != 0 {
 		o.refuse("a rule redirects every method; use Caddy's redir with a method matcher")
 	}
 }

@@ -22,7 +22,7 @@ func TestRedirectsOfAmplifyBecomeRules(t *testing.T) {
 			"docs,https://d.example/,301\n" +
 				"u/{p1}/{p2},/v/{+p2}?n={p1},302,exact,,ignore\n", slashesOfPrograms},
 		{"a regular expression", `[{"source":"</^/blog/([^/]+)/?$/>","target":"/news/$1","status":"301"}]`,
-			none, "blog/{p1},/news/{+p1},301,exact\n", ""},
+			none, "blog/{p1},/news/{+p1},301,exact\n", slashesOfPrograms},
 		{"rewrites pass", `[{"source":"/api/<*>","target":"https://api.example/<*>","status":"200"},
 {"source":"/<*>","target":"https://new.example/<*>","status":"302"},
 {"source":"/<*>","target":"/index.html","status":"404-200"}]`, none, "api,pass\n{+splat},https://new.example/{+splat},302\n", "file:1:2: the line does not redirect its requests: the next handler answers them\n" +
@@ -39,9 +39,9 @@ func TestRedirectsOfAmplifyBecomeRules(t *testing.T) {
 			"file:1:2: a rule has no condition such as a country\n" +
 				"file:2:1: a rule matches the path alone, which has no \"?\"\n" +
 				"file:3:1: <y> is in the target and not in the source; write it in both, or in neither\n" +
-				"file:4:1: this is a rewrite, with a regular expression; use Caddy's rewrite or try_files\n" +
-				"file:5:1: \"status\" takes 301, 302, 303, 307 or 308, not \"moved\"\n" +
-				"file:6:1: \"target\" takes a string, not 5\n" +
+				"file:4:1: a regular expression rewrites here; use Caddy's rewrite or try_files\n" +
+				"file:5:1: a status is one of 301, 302, 303, 307 or 308, not \"moved\"\n" +
+				"file:6:1: \"target\" takes a text in Unicode, not 5\n" +
 				"file:6:44: a redirect is an object, not 7"},
 		{"no list", `{"rules": []}`, none, "", "file:1:1: there are no redirects here; write them as a list of objects in the member \"customRules\""},
 	})
@@ -144,10 +144,10 @@ routing_rules:
 			"file:2:1: a rule does not know the error that a request would get; use Caddy's handle_errors\n" +
 				"file:3:1: a rule does not change the scheme alone; Caddy redirects to https by itself\n" +
 				"file:4:1: no key of S3 begins with \"/\"; remove it from KeyPrefixEquals\n" +
-				"file:5:1: \"HostName\" takes a string, not an object\n" +
+				"file:5:1: HostName takes the name of a host, not an object\n" +
 				"file:6:1: a rule has no status 404; use Caddy's error"},
 		{"something else", "a: b\n", none, "", "there are neither RoutingRules nor redirects of s3_website in the file"},
-		{"no XML", "<RoutingRules>\n<RoutingRule>\n</RoutingRules>", none, "", "file:3:1: this is not valid XML: element <RoutingRule> closed by </RoutingRules>"},
+		{"no XML", "<RoutingRules>\n<RoutingRule>\n</RoutingRules>", none, "", "file:3:1: this is not valid XML: XML syntax error on line 3: element <RoutingRule> closed by </RoutingRules>"},
 	})
 }
 
@@ -161,7 +161,7 @@ func TestRewriteMapsOfIISBecomeRules(t *testing.T) {
   </rewriteMap>
 </rewriteMaps>`, none,
 			"a.aspx,/b,,exact\n" +
-				"c,https://x.example/?q=1&r=2,,exact,,ignore\n", "no rule of the file says the status of the map \"Moved\", so the site's applies\n" +
+				"c,https://x.example/?q=1&r=2,,exact,,ignore\n", "of a web.config, only rewriteMaps with the status of their rule are read; " +
 				"IIS matches keys in either letter case"},
 		{"a rule that names the map", `<configuration><system.webServer><rewrite>
 <rules><rule name="moved">
@@ -169,7 +169,7 @@ func TestRewriteMapsOfIISBecomeRules(t *testing.T) {
 <action type="Redirect" url="{C:1}" appendQueryString="false" redirectType="Found" />
 </rule></rules>
 <rewriteMaps><rewriteMap name="Moved"><add key="/a" value="/b" /></rewriteMap></rewriteMaps>
-</rewrite></system.webServer></configuration>`, none, "a,/b,302,exact,,ignore\n", "of the rules of the file, only what they do with its maps is read"},
+</rewrite></system.webServer></configuration>`, none, "a,/b,302,exact,,ignore\n", "of a web.config, only rewriteMaps with the status of their rule are read"},
 		{"what no rule can do", `<rewrite><rules><rule>
 <action type="Rewrite" url="{Pages:{R:1}}" /></rule></rules>
 <rewriteMaps><rewriteMap name="Pages"><add key="/a" value="/b" /></rewriteMap>
@@ -177,7 +177,7 @@ func TestRewriteMapsOfIISBecomeRules(t *testing.T) {
 <add key="/a?id=1" value="/b" />
 <add key="/c" value="d" />
 <add value="/e" /></rewriteMap></rewriteMaps></rewrite>`, none, "",
-			"file:3:39: a rule of the file does not redirect with this map; use Caddy's map and rewrite\n" +
+			"file:3:39: a rule uses this map for something else than a redirect; use Caddy's map\n" +
 				"file:5:1: a rule matches the path alone, which has no \"?\"\n" +
 				"file:6:1: \"d\" is not a destination\n" +
 				"file:7:1: a key cannot be empty"},
@@ -200,7 +200,7 @@ func TestAnExportOfWordPressRedirectionBecomesRules(t *testing.T) {
 "match_type":"url","regex":false,"position":3,"enabled":false}]}`, none,
 			"b/a,https://x.example/?q=1,302,exact,,preserve\n" +
 				"gone,gone,,exact\n" +
-				"b,/n/,301\n", "1 redirects are disabled, and left out\n" +
+				"b,/n/,301\n", "file:9:1: the redirect is disabled; enable it for a rule\n" +
 				"ignores requests with a query unless a redirect says otherwise"},
 		{"what no rule can do", `{"redirects": [
 {"url":"/a","action_code":404,"action_type":"error","match_type":"url"},

@@ -4,10 +4,9 @@ import (
 	"cmp"
 	"io"
 	"regexp"
-	"strconv"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
-	"github.com/caddy-shortlink/shortlink/internal/redirects"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 )
 
 // ReadOpenPublishing reads a .openpublishing.redirection.json, which Microsoft's documentation has.
@@ -18,9 +17,10 @@ func ReadOpenPublishing(t *migrate.Table, r io.Reader) error {
 	return readObjects(t, r, "redirections", known, func(o *object) {
 		file := cmp.Or(o.text("source_path"), o.text("source_path_from_root"))
 		path := indexFile.ReplaceAllString(sourceFile.ReplaceAllString(file, ""), "$1")
-		o.add(redirects.Line{Notes: []string{"the path is that of the file in the repository, " +
-			strconv.Quote(file) + "; if its folder has another path on the site, write that one"}},
-			path, o.text("redirect_url"), false)
+		o.line.Notes = []string{"the path is that of the file in the repository, " +
+			printable.Quote(file) + "; if its folder has another path on the site, write that one"}
+		o.setDestination(o.text("redirect_url"))
+		t.AddPath(o.line, path, false)
 	})
 }
 

@@ -2,16 +2,16 @@ package lists
 
 import (
 	"cmp"
+	"errors"
 	"io"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
-	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// ReadS3 reads how a bucket of S3 redirects: its routing rules in XML or JSON, the template of
-// CloudFormation that has them, or an s3_website.yml.
+// ReadS3 reads how a bucket of S3 redirects: its routing rules in XML or JSON, a template of
+// CloudFormation with them, or an s3_website.yml.
 func ReadS3(t *migrate.Table, r io.Reader) error {
 	text, err := t.ReadText(r)
 	if err != nil {
@@ -28,9 +28,9 @@ func ReadS3(t *migrate.Table, r io.Reader) error {
 	values, err := decode(text)
 	for _, v := range values.Inside() {
 		readBucket(t, v)
-		readBucket(t, memberOf(v, "WebsiteConfiguration"))
-		for _, resource := range memberOf(v, "Resources").Inside() {
-			readBucket(t, memberOf(memberOf(resource, "Properties"), "WebsiteConfiguration"))
+		readBucket(t, member(v, "WebsiteConfiguration"))
+		for _, resource := range member(v, "Resources").Inside() {
+			readBucket(t, member(member(resource, "Properties"), "WebsiteConfiguration"))
 		}
 	}
 	if t.Entries() == 0 && err == nil {
@@ -39,64 +39,69 @@ func ReadS3(t *migrate.Table, r io.Reader) error {
 	return err
 }
 
-// readBucket reads the configuration of a bucket, or a list of its rules. A routing rule precedes
-// the redirects that objects have, because S3 looks for an object later.
+// member returns the first member of an object that has one of the names in any case, such as
+// routing_rules for RoutingRules.
+func member(v migrate.Node, names ...string) migrate.Node {
+	for key, m := range v.Inside() {
+		for _, name := range names {
+			if strings.EqualFold(strings.ReplaceAll(key.Text, "_", ""), name) {
+				return m
+			}
+		}
+	}
+	return migrate.Node{}
+}
+
+// readBucket reads the configuration of a bucket, or a list of its rules. Routing rules precede
+// the redirects of objects, because S3 looks for an object later.
 func readBucket(t *migrate.Table, v migrate.Node) {
 	rules := v
 	if v.Kind == '{' {
-		rules = memberOf(v, "RoutingRules")
+		rules = member(v, "RoutingRules")
 	}
 	for _, rule := range rules.Inside() {
-		addRoutingRule(t, rule.At, either(rule, "Condition", "RoutingRuleCondition"),
-			either(rule, "Redirect", "RedirectRule"))
+		addRoutingRule(t, redirects.Line{At: rule.At},
+			member(rule, "Condition", "RoutingRuleCondition"), member(rule, "Redirect", "RedirectRule"))
 	}
-	if all := memberOf(v, "RedirectAllRequestsTo"); all.Kind != 0 {
-		addRoutingRule(t, all.At, migrate.Node{}, all)
+	if all := member(v, "RedirectAllRequestsTo"); all.Kind == '{' {
+		addRoutingRule(t, redirects.Line{At: all.At}, migrate.Node{}, all)
 	}
-	for key, to := range memberOf(v, "redirects").Inside() {
-		line := redirects.Line{At: to.At, To: redirects.Literal(to.Text)}
-		t.AddPath(line, key.Text, false)
+	for key, to := range member(v, "redirects").Inside() {
+		t.AddPath(redirects.Line{At: to.At, To: redirects.Literal(to.Text)}, key.Text, false)
 	}
-}
-
-// either returns the member that has one of two names.
-func either(v migrate.Node, name, other string) migrate.Node {
-	if m := memberOf(v, name); m.Kind != 0 {
-		return m
-	}
-	return memberOf(v, other)
 }
 
 // addRoutingRule adds the line of a routing rule. It matches keys, which have no slash in front, by
 // the characters that they begin with.
-func addRoutingRule(t *migrate.Table, at resolver.Position, condition, redirect migrate.Node) {
-	o, line := &object{Node: redirect, table: t}, redirects.Line{}
-	o.At = at
-	prefix := memberOf(condition, "KeyPrefixEquals").Text
-	origin, protocol := o.text("HostName"), o.text("Protocol")
-	o.answer(&line, "HttpRedirectCode")
+func addRoutingRule(t *migrate.Table, line redirects.Line, condition, redirect migrate.Node) {
+	prefix, host := member(condition, "KeyPrefixEquals").Text, member(redirect, "HostName")
+	protocol, origin := member(redirect, "Protocol").Text, ""
+	setStatus(&line, member(redirect, "HttpRedirectCode"))
 	switch {
-	case origin != "" && protocol == "":
-		line.Notes = []string{"S3 keeps the scheme of a request, and the rule leads to https"}
-		fallthrough
-	case origin != "":
-		origin = cmp.Or(protocol, "https") + "://" + origin
-	case protocol != "":
-		o.refuse("a rule does not change the scheme alone; Caddy redirects to https by itself")
-	}
-	switch {
-	case memberOf(condition, "HttpErrorCodeReturnedEquals").Kind != 0:
-		o.refuse("a rule does not know the error that a request would get; use Caddy's handle_errors")
+	case member(condition, "HttpErrorCodeReturnedEquals").Kind != 0:
+		line.Refused = errors.New("a rule does not know the error that a request would get; use Caddy's " +
+			"handle_errors")
 	case strings.HasPrefix(prefix, "/"):
-		o.refuse("no key of S3 begins with \"/\"; remove it from KeyPrefixEquals")
+		line.Refused = errors.New("no key of S3 begins with \"/\"; remove it from KeyPrefixEquals")
+	case host.Kind != 0 && host.Kind != '"':
+		line.Refused = errors.New("HostName takes the name of a host, not " + host.String())
+	case host.Text == "" && protocol != "":
+		line.Refused = errors.New("a rule does not change the scheme alone; Caddy redirects to https by " +
+			"itself")
+	case host.Text != "":
+		origin = cmp.Or(protocol, "https") + "://" + host.Text
+		if protocol == "" {
+			line.Notes = []string{"S3 keeps the scheme of a request, and the rule leads to https"}
+		}
 	}
-	key, with := o.text("ReplaceKeyWith"), prefix
-	if o.member("ReplaceKeyPrefixWith").Kind != 0 {
-		with = o.text("ReplaceKeyPrefixWith")
+	key, with := member(redirect, "ReplaceKeyWith"), member(redirect, "ReplaceKeyPrefixWith")
+	switch {
+	case key.Kind != 0:
+		line.To = redirects.Literal(origin + "/" + strings.TrimPrefix(key.Text, "/"))
+	case with.Kind != 0:
+		line.To = redirects.WithRest(origin + "/" + strings.TrimPrefix(with.Text, "/"))
+	default:
+		line.To = redirects.WithRest(origin + "/" + prefix)
 	}
-	line.To = redirects.WithRest(origin + "/" + strings.TrimPrefix(with, "/"))
-	if key != "" {
-		line.To = redirects.Literal(origin + "/" + strings.TrimPrefix(key, "/"))
-	}
-	o.add(line, redirects.Encoded(prefix), "", true)
+	t.AddPath(line, redirects.Encoded(prefix), true)
 }

@@ -2,12 +2,15 @@ package lists
 
 import (
 	"cmp"
+	"errors"
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
+	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -15,61 +18,49 @@ import (
 func ReadWordPress(t *migrate.Table, r io.Reader) error {
 	t.Program, t.Slashes = "WordPress Redirection", redirects.SlashesMerged
 	t.Status = cmp.Or(t.Status, 301)
-	known := []string{"id", "url", "match_url", "match_data", "action_code", "action_type",
-		"action_data", "match_type", "title", "hits", "regex", "group_id", "position", "last_access",
-		"enabled"}
+	t.Remark("WordPress Redirection can match either letter case, and ignores requests with a query " +
+		"unless a redirect says otherwise; rules answer them, too, and fold case folds a site's keys")
+	known := strings.Fields("id url match_url match_data action_code action_type action_data " +
+		"match_type title hits regex group_id position last_access enabled")
 	var all []*object
 	err := readObjects(t, r, "redirects", known, func(o *object) { all = append(all, o) })
-	slices.SortStableFunc(all, func(a, b *object) int { return cmp.Compare(a.position(), b.position()) })
-	disabled := 0
+	slices.SortStableFunc(all, func(a, b *object) int {
+		return cmp.Compare(a.position(), b.position())
+	})
 	for _, o := range all {
-		if isEnabled, ok := o.member("enabled").Truth(); ok && !isEnabled {
-			t.Count(o.At)
-			disabled++
-			continue
-		}
-		o.addWordPress()
-	}
-	if disabled > 0 {
-		t.Remark("%d redirects are disabled, and left out", disabled)
-	}
-	if t.Entries() > 0 {
-		t.Remark("WordPress Redirection can match either letter case, and ignores requests with a query " +
-			"unless a redirect says otherwise; rules answer them, too; fold case folds a site's keys")
+		o.addRedirection()
 	}
 	return err
 }
 
 // position returns the place of a redirect in the order in which they are tried.
 func (o *object) position() int {
-	n, _ := strconv.Atoi(o.member("position").Text)
+	n, _ := strconv.Atoi(o.Member("position").Text)
 	return n
 }
 
-// addWordPress adds the lines of a redirect.
-func (o *object) addWordPress() {
-	var line redirects.Line
-	source := memberOf(o.member("match_data"), "source")
-	switch memberOf(source, "flag_query").Text {
-	case "ignore":
-		line.Query = resolver.QueryIgnore
-	case "pass":
-		line.Query = resolver.QueryPreserve
+// addRedirection adds the lines of a redirect of WordPress.
+func (o *object) addRedirection() {
+	queries := map[string]resolver.QueryMode{
+		"ignore": resolver.QueryIgnore, "pass": resolver.QueryPreserve,
 	}
-	o.answer(&line, "action_code")
-	path, kind := o.text("url"), o.text("action_type")
-	if kind != "url" && line.Answer != redirects.Gone {
-		o.refuse("a rule redirects, and has no action " + strconv.Quote(kind) + "; use Caddy's rewrite " +
-			"or error")
+	o.line.Query = queries[o.Member("match_data").Member("source").Member("flag_query").Text]
+	setStatus(&o.line, o.Member("action_code"))
+	path, action, match := o.text("url"), o.text("action_type"), o.text("match_type")
+	switch {
+	case o.Member("enabled").Text == "false":
+		o.Refuse(o.line.At, nil, errors.New("the redirect is disabled; enable it for a rule"))
+		return
+	case action != "url" && o.line.Answer != redirects.Gone:
+		o.refuse("a rule redirects, and has no action %q; use Caddy's rewrite or error", action)
+	case match != "url" && match != "":
+		o.refuse("a rule matches the path alone, not %q; use Caddy's redir with a matcher", match)
 	}
-	if match := o.text("match_type"); match != "url" && match != "" {
-		o.refuse("a rule matches the path alone, not " + strconv.Quote(match) + "; use Caddy's redir " +
-			"with a matcher")
-	}
-	to := memberOf(o.member("action_data"), "url").Text
-	if is, _ := o.member("regex").Truth(); is || o.member("regex").Text == "1" {
-		o.addMatch(line, path, to)
+	to := o.Member("action_data").Member("url").Text
+	o.setDestination(to)
+	if o.Member("regex").Text == "true" || o.Member("regex").Text == "1" {
+		o.AddMatch(o.line, path, to, pathexpr.Options{})
 	} else {
-		o.add(line, path, to, false)
+		o.AddPath(o.line, path, false)
 	}
 }
