@@ -1,7 +1,6 @@
 package generators
 
 import (
-	"cmp"
 	"errors"
 	"io"
 	"path"
@@ -12,37 +11,30 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 )
 
-// ReadMdBook reads [output.html.redirect] of a book.toml. Destinations are URLs, perhaps relative to
-// the old page.
+// ReadMdBook reads [output.html.redirect] of a book.toml: pages, and URLs that can be relative to
+// them.
 func ReadMdBook(t *migrate.Table, r io.Reader) error {
 	text, err := t.ReadText(r)
 	if err != nil {
 		return err
 	}
-	t.Program = "mdBook"
-	dropQueries(t)
-	book, err := t.DecodeTOML(text)
-	html := book.Member("output").Member("html")
-	base := "/" + strings.Trim(html.Member("site-url").Text, "/") + "/"
-	if base = strings.ReplaceAll(base, "//", "/"); base != "/" {
-		t.Remark("paths begin with %s, as in site-url", base)
+	file, err := t.DecodeTOML(text)
+	if err != nil {
+		return err
 	}
-	lines := linesOfKeys(text)
+	html, lines := file.Member("output").Member("html"), linesOfKeys(text)
+	s := newSite(t, "mdBook", html.Member("site-url").Text)
 	for key, to := range html.Member("redirect").Inside() {
 		line := redirects.Line{At: t.Position(max(1, lines[key.Text]), 1)}
-		page := base + strings.TrimPrefix(key.Text, "/")
-		if strings.Contains(page, "#") {
+		if strings.Contains(key.Text, "#") {
 			line.Refused = errors.New("clients never send what follows \"#\", so only a page of the book " +
 				"can redirect it; leave the entry there")
 		}
-		line.To = redirects.Literal(resolve(page, to.Text))
-		t.AddPath(line, page, false)
+		page := s.base + strings.TrimPrefix(key.Text, "/")
+		s.add(line, page, resolve(page, textOf(to)))
 	}
-	if t.Entries() == 0 && err == nil {
-		t.Remark("there is no [output.html.redirect] in the file")
-	}
-	remarkOnPages(t)
-	return err
+	s.finish(true)
+	return nil
 }
 
 // resolve returns the destination of a page. A path that is relative to it becomes one of the site.
@@ -51,27 +43,26 @@ func resolve(page, to string) string {
 		return to
 	}
 	end := strings.IndexAny(to+"#", "?#")
-	file, rest := to[:end], to[end:]
-	if file == "" {
-		return page + rest
-	}
-	resolved := path.Join(path.Dir(page), file)
-	if strings.HasSuffix(file, "/") && resolved != "/" {
+	resolved := path.Join(path.Dir(page), to[:end])
+	switch {
+	case end == 0:
+		resolved = page
+	case to[end-1] == '/' && resolved != "/":
 		resolved += "/"
 	}
-	return resolved + rest
+	return resolved + to[end:]
 }
 
-// tomlKey matches a line that begins with a key.
-var tomlKey = regexp.MustCompile(`^[ \t]*(?:"([^"]*)"|'([^']*)'|([\w-]+))[ \t]*=`)
+// keyOfLine matches a line of TOML that begins with a key.
+var keyOfLine = regexp.MustCompile(`^[ \t]*(?:"([^"\n]*)"|'([^'\n]*)'|([\w-]+))[ \t]*=`)
 
 // linesOfKeys returns the numbers of the lines that begin with a key.
 func linesOfKeys(text string) map[string]int {
 	lines, number := map[string]int{}, 0
 	for line := range strings.Lines(text) {
 		number++
-		if key := tomlKey.FindStringSubmatch(line); key != nil {
-			lines[cmp.Or(key[1], key[2], key[3])] = number
+		if key := keyOfLine.FindStringSubmatch(line); key != nil {
+			lines[key[1]+key[2]+key[3]] = number
 		}
 	}
 	return lines

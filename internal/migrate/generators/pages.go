@@ -1,3 +1,8 @@
+// Package generators reads the redirects of programs that make sites of documents: mkdocs, mdBook
+// and Sphinx with rediraffe.
+//
+// Each reader is a [migrate.Reader]. Their tables name source files, or pages that redirect in a
+// browser. A [site] turns files into paths.
 package generators
 
 import (
@@ -11,55 +16,71 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// pages says which path of the site the page of a source file has.
-type pages struct {
-	base string // of the site; it begins and ends with a slash
-	// suffix follows the name of a file: "/", ".html" or nothing.
-	suffix string
+// site is a site that a program makes.
+type site struct {
+	*migrate.Table
+	base   string // its path, which begins and ends with a slash
+	suffix string // of the page of a file: "/" or ".html"
+}
+
+// newSite returns the site of a program at a path.
+func newSite(t *migrate.Table, program, base string) site {
+	t.Program = program
+	s := site{t, "/", "/"}
+	if base = strings.Trim(base, "/"); base != "" {
+		s.base = "/" + base + "/"
+		t.Remark("paths begin with %s, as the configuration says", s.base)
+	}
+	return s
 }
 
 // sourceSuffix matches the suffix of a source file.
-var sourceSuffix = regexp.MustCompile(`\.(md|markdown|mdown|mkdn|mkd|rst|txt|ipynb|html|ya?ml)$`)
+var sourceSuffix = regexp.MustCompile(`\.(md|markdown|mdown|mkdn|mkd|rst|txt|ipynb|html)$`)
 
-// pathOf returns the path of a page, with the fragment of the text. A URL stays as it is.
-func (p pages) pathOf(text string) string {
-	if migrate.IsURL(text) {
+// pathOf returns the path of the page of a file, with a fragment. A URL stays as it is.
+func (s site) pathOf(text string) string {
+	if text == "" || migrate.IsURL(text) {
 		return text
 	}
-	file, fragment, hasFragment := strings.Cut(strings.TrimPrefix(text, "/"), "#")
-	file = sourceSuffix.ReplaceAllString(strings.TrimSuffix(file, "/"), "")
+	file, fragment, hasFragment := strings.Cut(strings.Trim(text, "/"), "#")
+	file = sourceSuffix.ReplaceAllString(file, "")
 	folder, name := path.Split(file)
 	switch {
-	case name == "index" && p.suffix != ".html":
+	case name == "index" && s.suffix == "/":
 		file = folder
 	case file != "":
-		file += p.suffix
+		file += s.suffix
 	}
 	if hasFragment {
 		file += "#" + fragment
 	}
-	return p.base + file
+	return s.base + file
+}
+
+// textOf returns the text of a value, or "" for any other value.
+func textOf(v migrate.Node) string {
+	if v.Kind != '"' {
+		return ""
+	}
+	return v.Text
 }
 
 // add adds the line of a page that has moved.
-func (p pages) add(t *migrate.Table, line redirects.Line, from, to string) {
-	line.To = redirects.Literal(p.pathOf(to))
-	t.AddPath(line, p.pathOf(from), false)
+func (s site) add(line redirects.Line, from, to string) {
+	line.To = redirects.Literal(to)
+	s.AddPath(line, from, false)
 }
 
-// remarkOnPages says what pages that redirect in a browser leave open.
-func remarkOnPages(t *migrate.Table) {
-	if t.Status == 0 && t.Entries() > 0 {
-		t.Remark("the pages of %s that redirect have no status, and rules without one have 302; "+
-			"--status sets another", t.Program)
+// finish adds the remarks on pages that redirect. Most drop the query of a request.
+func (s site) finish(dropsQuery bool) {
+	switch {
+	case s.Entries() == 0:
+		s.Remark("there are no redirects of %s in the file", s.Program)
+	case s.Status == 0:
+		s.Remark("pages that redirect have no status, and rules without one have 302; --status sets " +
+			"another")
 	}
-}
-
-// dropQueries sets the query mode of pages that redirect without the query of a request.
-func dropQueries(t *migrate.Table) {
-	if t.Query == resolver.QueryDefault {
-		t.Remark("the pages of %s that redirect drop the query of a request, and so do the rules; "+
-			"--query sets another mode", t.Program)
+	if dropsQuery {
+		s.Query = cmp.Or(s.Query, resolver.QueryIgnore)
 	}
-	t.Query = cmp.Or(t.Query, resolver.QueryIgnore)
 }

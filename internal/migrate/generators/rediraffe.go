@@ -2,58 +2,44 @@ package generators
 
 import (
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
-	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 // ReadRediraffe reads the file of rediraffe, an extension of Sphinx: an old page and a new one on
 // each line.
 func ReadRediraffe(t *migrate.Table, r io.Reader) error {
-	t.Program = "rediraffe"
+	text, err := t.ReadText(r)
+	if err != nil {
+		return err
+	}
+	s := newSite(t, "rediraffe", "")
+	pages := "dirhtml, since a path ends in \"/\": /page/"
+	if !endsInSlash.MatchString(text) {
+		s.suffix, pages = ".html", "html, since no path ends in \"/\": /page.html"
+	}
+	t.Remark("pages are those of Sphinx's builder %s", pages)
 	words := migrate.Splitter{HasComments: true, Unescape: unescapeNothing}
-	p := pages{base: "/", suffix: ".html"}
-	var moved []movedPage
-	lines := t.NewLineReader(r)
+	lines := t.NewLineReader(strings.NewReader(text))
 	line, err := lines.NextEntry()
 	for ; err == nil && !t.IsGivenUp(lines.At(1)); line, err = lines.NextEntry() {
-		line = strings.ReplaceAll(line, `\`, "/") // of Windows
-		pair, wrong := words.Split(line, 0)
-		switch {
-		case wrong != nil:
-			t.Wrong(lines.At(pair[len(pair)-1].Column), "%s", wrong)
-		case len(pair) != 2:
-			t.Wrong(lines.At(1), "a line has an old page and a new one; write two words, and put a path "+
-				"with blanks into quotation marks")
-		default:
-			from, to := pair[0], pair[1]
-			moved = append(moved, movedPage{lines.At(from.Column), from.Text, to.Text})
-			if strings.HasSuffix(from.Text, "/") || strings.HasSuffix(to.Text, "/") {
-				p.suffix = "/"
-			}
+		moved, wrong := words.Split(strings.ReplaceAll(line, `\`, "/"), 0) // "\" as on Windows
+		if len(moved) != 2 || wrong != nil {
+			t.Wrong(lines.At(1), "a line is an old page and a new one; write two words, each in quotation "+
+				"marks if it has blanks")
+			continue
 		}
+		s.add(redirects.Line{At: lines.At(moved[0].Column)}, s.pathOf(moved[0].Text),
+			s.pathOf(moved[1].Text))
 	}
-	for _, m := range moved {
-		p.add(t, redirects.Line{At: m.at}, m.from, m.to)
-	}
-	switch {
-	case len(moved) == 0:
-	case p.suffix == "/":
-		t.Remark("some paths end in \"/\", so pages are those of Sphinx's builder dirhtml: /page/")
-	default:
-		t.Remark("no path ends in \"/\", so pages are those of Sphinx's builder html: /page.html; for " +
-			"dirhtml, end one in \"/\"")
-	}
-	remarkOnPages(t)
+	s.finish(false)
 	return err
 }
 
-// movedPage is a line of the file.
-type movedPage struct {
-	at       resolver.Position
-	from, to string
-}
+// endsInSlash matches a path that ends in a slash, outside of comments.
+var endsInSlash = regexp.MustCompile(`(?m)^[^#\n]*/["']?([ \t\r]|$)`)
 
 func unescapeNothing(byte, byte) (string, bool) { return "", false }
