@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/caddy-shortlink/shortlink/internal/migrate/formats"
 	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
 
@@ -62,6 +63,19 @@ func TestTheTableOfFuzzingNamesEveryTarget(t *testing.T) {
 		}
 	}
 	checkSame(t, "CONTRIBUTING.md", onPage, inCode)
+}
+
+func TestTheTableOfMovingNamesEveryFormatOfConvert(t *testing.T) {
+	var inCode, onPage []string
+	for _, name := range formats.Names() {
+		inCode = append(inCode, string(name))
+	}
+	for _, row := range tableOf(t, "docs/moving.md", "you have") {
+		if name := codeOf(row[1]); name != "" {
+			onPage = append(onPage, name)
+		}
+	}
+	checkSame(t, "docs/moving.md", onPage, inCode)
 }
 
 // foundIn returns what the group of a pattern finds in a file of code.

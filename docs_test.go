@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -130,6 +131,38 @@ func TestPagesHaveShortLinesAndNameWhatExists(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestLinksToSectionsLeadToHeadings(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#:]*)#([^)]+)\)`)
+	for _, pattern := range []string{"*.md", "docs/*.md"} {
+		names, err := filepath.Glob(pattern)
+		testcaddy.Must(t, err)
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			testcaddy.Must(t, err)
+			for _, found := range link.FindAllStringSubmatch(string(text), -1) {
+				page := name
+				if found[1] != "" {
+					page = filepath.Join(filepath.Dir(name), found[1])
+				}
+				if !slices.Contains(anchorsOf(t, page), found[2]) {
+					t.Errorf("%s: %s has no heading #%s", name, page, found[2])
+				}
+			}
+		}
+	}
+}
+
+// anchorsOf returns the names that GitHub gives to the headings of a page.
+func anchorsOf(t *testing.T, page string) (anchors []string) {
+	t.Helper()
+	dropped := regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
+	for _, heading := range foundIn(t, page, regexp.MustCompile(`(?m)^#+ (.*)$`)) {
+		anchor := dropped.ReplaceAllString(strings.ToLower(heading), "")
+		anchors = append(anchors, strings.ReplaceAll(anchor, " ", "-"))
+	}
+	return anchors
 }
 
 func TestPagesNameNoVersionThatIsNotReleased(t *testing.T) {
