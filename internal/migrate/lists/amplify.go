@@ -35,7 +35,8 @@ func ReadAmplify(t *migrate.Table, r io.Reader) error {
 		o.setDestination(target)
 		switch {
 		case isExpression:
-			t.AddMatch(o.line, strings.TrimSuffix(expression, "/>"), target, pathexpr.Options{})
+			t.AddMatch(o.line, strings.TrimSuffix(expression, "/>"), target,
+				pathexpr.Options{IsEncoded: true})
 		case strings.ContainsAny(source+target, "<>"):
 			o.addPlaceholders(source, target)
 		default:
@@ -63,5 +64,5 @@ func (o *object) addPlaceholders(source, target string) {
 			}
 			return fmt.Sprintf("${%d}", slices.Index(names, name)+1)
 		})
-	o.AddMatch(o.line, "^"+expression+"$", to, pathexpr.Options{})
+	o.AddMatch(o.line, "^"+expression+"$", to, pathexpr.Options{IsEncoded: true})
 }
