@@ -30,7 +30,9 @@ func (t *Table) DecodeXML(text string) (documents Node, err error) {
 		case xml.StartElement:
 			e := &element{at: t.Position(line, column)}
 			for _, a := range token.Attr {
-				e.add(a.Name.Local, Node{At: e.at, Kind: '"', Text: a.Value})
+				if a.Name.Space != "xmlns" && a.Name.Local != "xmlns" {
+					e.add(a.Name.Local, Node{At: e.at, Kind: '"', Text: a.Value})
+				}
 			}
 			if open = append(open, e); len(open) > deepest {
 				return documents, ErrorAt(e.at, "more than 100 elements are open here; remove everything "+

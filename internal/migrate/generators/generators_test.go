@@ -44,7 +44,8 @@ plugins:
       index.md: d.md
       e.md:
 `, none, "", "file:4:7: mkdocs ignores an entry whose file does not end in .md\n" +
-			"file:5:7: clients never send \"#\"\nfile:6:7: a key cannot be empty\nfile:7:7: \"\" is not a destination"},
+			"file:5:7: clients never send \"#\"\nfile:6:7: a key cannot be empty\n" +
+			"file:7:7: \"\" is not a destination"},
 		{"no redirects", "plugins: [search]\n", none, "", "there are no redirects of mkdocs in the file"},
 		{"no YAML", "plugins: [\n", none, "", "file:1:1: this is not valid YAML"},
 	})
@@ -85,8 +86,9 @@ func TestLinesOfRediraffeBecomeRules(t *testing.T) {
 	rediraffe := migrate.Format{Read: migrate.LinesOf(generators.ReadRediraffe)}
 	none := rulefile.Reading{}
 	migratetest.CheckAll(t, rediraffe, []migratetest.Case{
-		{"files", "# moved\n\"old page.rst\" new.rst\na\\b.md  'c/index.md'  # d/\ne f\n", none,
-			"old page.html,/new.html,,exact\na/b.html,/c/index.html,,exact\ne.html,/f.html,,exact\n",
+		{"files", "# moved\n\"old page.rst\" new.rst\na\\b.md  'c/index.md'  # d/\n" +
+			"e f\ng https://x.example/\n", none, "old page.html,/new.html,,exact\n" +
+			"a/b.html,/c/index.html,,exact\ne.html,/f.html,,exact\ng.html,https://x.example/,,exact\n",
 			"pages are those of Sphinx's builder html, since no path ends in \"/\": /page.html\n" + noStatus},
 		{"folders", "a/ b/c/\n/d e/index\n", rulefile.Reading{Status: 301},
 			"a,/b/c/,301,exact\nd,/e/,301,exact\n",

@@ -42,8 +42,8 @@ func ReadMkDocs(t *migrate.Table, r io.Reader) error {
 func (s site) addMoved(from, to migrate.Node) {
 	line := redirects.Line{At: from.At}
 	if file, _, _ := strings.Cut(from.Text, "#"); !strings.HasSuffix(file, ".md") {
-		line.Refused = errors.New("mkdocs ignores an entry whose file does not end in .md; write the path " +
-			"of the old file")
+		line.Refused = errors.New("mkdocs ignores an entry whose file does not end in .md; write the " +
+			"path of the old file")
 	}
 	s.add(line, s.pathOf(indexes.Replace(from.Text)), s.pathOf(indexes.Replace(textOf(to))))
 }

@@ -39,7 +39,7 @@ func ReadRediraffe(t *migrate.Table, r io.Reader) error {
 	return err
 }
 
-// endsInSlash matches a path that ends in a slash, outside of comments.
-var endsInSlash = regexp.MustCompile(`(?m)^[^#\n]*/["']?([ \t\r]|$)`)
+// endsInSlash matches a path that ends in a slash, outside of comments and URLs.
+var endsInSlash = regexp.MustCompile(`(?m)^[^#:\n]*/["']?([ \t\r]|$)`)
 
 func unescapeNothing(byte, byte) (string, bool) { return "", false }

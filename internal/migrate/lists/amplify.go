@@ -32,7 +32,7 @@ func ReadAmplify(t *migrate.Table, r io.Reader) error {
 		default:
 			setStatus(&o.line, o.Member("status"))
 		}
-		o.setDestination(target)
+		o.line.To = redirects.Literal(target)
 		switch {
 		case isExpression:
 			t.AddMatch(o.line, strings.TrimSuffix(expression, "/>"), target,

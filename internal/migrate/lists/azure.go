@@ -29,7 +29,7 @@ func ReadAzure(t *migrate.Table, r io.Reader) error {
 		} else if o.line.Answer == redirects.Leads {
 			o.line.Answer = redirects.Passes
 		}
-		o.setDestination(to)
+		o.line.To = redirects.Literal(to)
 		t.AddPath(o.line, path, isPrefix)
 	})
 }

@@ -21,15 +21,19 @@ func TestRedirectsOfAmplifyBecomeRules(t *testing.T) {
 
 			"docs,https://d.example/,301\n" +
 				"u/{p1}/{p2},/v/{+p2}?n={p1},302,exact,,ignore\n", slashesOfPrograms},
-		{"a regular expression", `[{"source":"</^/blog/([^/]+)/?$/>","target":"/news/$1","status":"301"}]`,
+		{"a regular expression", `[{"source":"</^/blog/([^/]+)/?$/>","target":"/news/$1",
+"status":"301"}]`,
 			none, "blog/{p1},/news/{+p1},301,exact\n", slashesOfPrograms},
 		{"rewrites pass", `[{"source":"/api/<*>","target":"https://api.example/<*>","status":"200"},
 {"source":"/<*>","target":"https://new.example/<*>","status":"302"},
-{"source":"/<*>","target":"/index.html","status":"404-200"}]`, none, "api,pass\n{+splat},https://new.example/{+splat},302\n", "file:1:2: the line does not redirect its requests: the next handler answers them\n" +
-			"file:2:1: no rule can match \"/\""},
+{"source":"/<*>","target":"/index.html","status":"404-200"}]`, none,
+			"api,pass\n{+splat},https://new.example/{+splat},302\n",
+			"file:1:2: the line does not redirect its requests: the next handler answers them\n" +
+				"file:2:1: no rule can match \"/\""},
 		{"a host", `[{"source":"https://a.example/x","target":"/y","status":"301"},
 {"source":"https://b.example/x","target":"/y","status":"301"}]`,
-			rulefile.Reading{Hosts: []string{"a.example"}}, "x,/y,301,exact\n", "file:2:1: a rule has no host; if \"b.example\" is this site's, name it"},
+			rulefile.Reading{Hosts: []string{"a.example"}}, "x,/y,301,exact\n",
+			"file:2:1: a rule has no host; if \"b.example\" is this site's, name it"},
 		{"what no rule can do", `[{"source":"/a","target":"/b","status":"302","condition":"<US>"},
 {"source":"/a?id=<x>","target":"/b/<x>","status":"302"},
 {"source":"/a/<x>","target":"/b/<y>","status":"302"},
@@ -41,9 +45,10 @@ func TestRedirectsOfAmplifyBecomeRules(t *testing.T) {
 				"file:3:1: <y> is in the target and not in the source; write it in both, or in neither\n" +
 				"file:4:1: a regular expression rewrites here; use Caddy's rewrite or try_files\n" +
 				"file:5:1: a status is one of 301, 302, 303, 307 or 308, not \"moved\"\n" +
-				"file:6:1: \"target\" takes a text in Unicode, not 5\n" +
+				"file:6:1: \"target\" takes a text, not 5\n" +
 				"file:6:44: a redirect is an object, not 7"},
-		{"no list", `{"rules": []}`, none, "", "file:1:1: there are no redirects here; write them as a list of objects in the member \"customRules\""},
+		{"no list", `{"rules": []}`, none, "",
+			"file:1:1: there are no redirects here; write them as a list of objects in the member \"customRules\""},
 	})
 }
 
@@ -66,7 +71,8 @@ func TestRoutesOfAzureBecomeRules(t *testing.T) {
 {"route":"/*","redirect":"https://x.example"}]}`, none,
 			"api,pass\n" +
 				"app,pass,,exact\n" +
-				"{+splat},https://x.example,302,exact\n", "file:2:1: the line does not redirect its requests: the next handler answers them\n" +
+				"{+splat},https://x.example,302,exact\n",
+			"file:2:1: the line does not redirect its requests: the next handler answers them\n" +
 				"file:3:1: the line does not redirect its requests\n" +
 				"file:4:1: no rule can match \"/\""},
 		{"what no rule can do", `{"routes": [
@@ -146,8 +152,15 @@ routing_rules:
 				"file:4:1: no key of S3 begins with \"/\"; remove it from KeyPrefixEquals\n" +
 				"file:5:1: HostName takes the name of a host, not an object\n" +
 				"file:6:1: a rule has no status 404; use Caddy's error"},
-		{"something else", "a: b\n", none, "", "there are neither RoutingRules nor redirects of s3_website in the file"},
-		{"no XML", "<RoutingRules>\n<RoutingRule>\n</RoutingRules>", none, "", "file:3:1: this is not valid XML: XML syntax error on line 3: element <RoutingRule> closed by </RoutingRules>"},
+		{"what is no routing rule", `<RoutingRules xmlns="http://s3.amazonaws.com/doc/">
+<RoutingRule><Condition><KeyPrefixEquals>a/</KeyPrefixEquals></Condition></RoutingRule>
+<RoutingRule/></RoutingRules>`, none, "",
+			"file:2:1: a routing rule has a Redirect, and this one has none\n" +
+				"file:3:1: a routing rule has a Redirect"},
+		{"something else", "a: b\n", none, "",
+			"there are neither RoutingRules nor redirects of s3_website in the file"},
+		{"no XML", "<RoutingRules>\n<RoutingRule>\n</RoutingRules>", none, "",
+			"file:3:1: this is not valid XML: XML syntax error on line 3: element <RoutingRule> closed by </RoutingRules>"},
 	})
 }
 
@@ -161,15 +174,16 @@ func TestRewriteMapsOfIISBecomeRules(t *testing.T) {
   </rewriteMap>
 </rewriteMaps>`, none,
 			"a.aspx,/b,,exact\n" +
-				"c,https://x.example/?q=1&r=2,,exact,,ignore\n", "of a web.config, only rewriteMaps with the status of their rule are read; " +
-				"IIS matches keys in either letter case"},
+				"c,https://x.example/?q=1&r=2,,exact,,ignore\n",
+			"of a web.config, only rewriteMaps with the status of their rule are read; IIS matches keys in either letter case"},
 		{"a rule that names the map", `<configuration><system.webServer><rewrite>
 <rules><rule name="moved">
 <match url=".*" /><conditions><add input="{Moved:{REQUEST_URI}}" pattern="(.+)" /></conditions>
 <action type="Redirect" url="{C:1}" appendQueryString="false" redirectType="Found" />
 </rule></rules>
 <rewriteMaps><rewriteMap name="Moved"><add key="/a" value="/b" /></rewriteMap></rewriteMaps>
-</rewrite></system.webServer></configuration>`, none, "a,/b,302,exact,,ignore\n", "of a web.config, only rewriteMaps with the status of their rule are read"},
+</rewrite></system.webServer></configuration>`, none, "a,/b,302,exact,,ignore\n",
+			"of a web.config, only rewriteMaps with the status of their rule are read"},
 		{"what no rule can do", `<rewrite><rules><rule>
 <action type="Rewrite" url="{Pages:{R:1}}" /></rule></rules>
 <rewriteMaps><rewriteMap name="Pages"><add key="/a" value="/b" /></rewriteMap>
@@ -181,7 +195,8 @@ func TestRewriteMapsOfIISBecomeRules(t *testing.T) {
 				"file:5:1: a rule matches the path alone, which has no \"?\"\n" +
 				"file:6:1: \"d\" is not a destination\n" +
 				"file:7:1: a key cannot be empty"},
-		{"maps in another file", `<rewrite><rewriteMaps configSource="maps.config"/></rewrite>`, none, "", "the maps are in the file \"maps.config\"; convert that one"},
+		{"maps in another file", `<rewrite><rewriteMaps configSource="maps.config"/></rewrite>`, none, "",
+			"the maps are in the file \"maps.config\"; convert that one"},
 	})
 }
 
@@ -219,7 +234,8 @@ func TestAnExportOfWordPressRedirectionBecomesRules(t *testing.T) {
 				"file:8:1: \"k\" is not a destination"},
 		{"the query mode of the whole file", `{"redirects": [{"url":"/a","action_code":301,
 "action_type":"url","action_data":{"url":"/b"},"match_type":"url"}]}`,
-			rulefile.Reading{Query: resolver.QueryPreserve}, "a,/b,301,exact,,preserve\n", "rules answer them, too"},
+			rulefile.Reading{Query: resolver.QueryPreserve}, "a,/b,301,exact,,preserve\n",
+			"rules answer them, too"},
 	})
 }
 

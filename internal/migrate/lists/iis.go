@@ -40,8 +40,8 @@ func ReadIIS(t *migrate.Table, r io.Reader) error {
 		}
 	}
 	if err == nil {
-		t.Remark("of a web.config, only rewriteMaps with the status of their rule are read; IIS matches " +
-			"keys in either letter case, and the option fold case does so for a site")
+		t.Remark("of a web.config, only rewriteMaps with the status of their rule are read; IIS " +
+			"matches keys in either letter case, and the option fold case does so for a site")
 	}
 	return err
 }

@@ -64,23 +64,20 @@ func (o *object) refuse(format string, args ...any) {
 	o.line.Refused = cmp.Or(o.line.Refused, fmt.Errorf(format, args...))
 }
 
-// text returns the text of a member, or "" for null and if there is no such member.
-func (o *object) text(name string) string {
-	m := o.Member(name)
-	if m.Kind == 0 || m.Kind == 'w' && m.Text == "null" {
+// text returns the text of a member, or of a member of it; "" for null and if there is none.
+func (o *object) text(names ...string) string {
+	m := o.Node
+	for _, name := range names {
+		m = m.Member(name)
+	}
+	switch {
+	case m.Kind == 0 || m.Kind == 'w' && m.Text == "null":
 		return ""
+	case m.Kind != '"':
+		o.refuse("%q takes a text, not %s", names[len(names)-1], m)
 	}
-	if m.Kind != '"' || m.IsBroken {
-		o.refuse("%q takes a text in Unicode, not %s", name, m)
-	}
+	o.line.Refused = cmp.Or(o.line.Refused, m.Check("the text"))
 	return m.Text
-}
-
-// setDestination sets the destination of the line, unless it has another answer than a redirect.
-func (o *object) setDestination(to string) {
-	if o.line.Answer == redirects.Leads {
-		o.line.To = redirects.Literal(to)
-	}
 }
 
 // setStatus sets the answer for a status, which is a number or a text. A missing one changes

@@ -7,6 +7,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/redirects"
 )
 
 // ReadOpenPublishing reads a .openpublishing.redirection.json, which Microsoft's documentation has.
@@ -19,7 +20,7 @@ func ReadOpenPublishing(t *migrate.Table, r io.Reader) error {
 		path := indexFile.ReplaceAllString(sourceFile.ReplaceAllString(file, ""), "$1")
 		o.line.Notes = []string{"the path is that of the file in the repository, " +
 			printable.Quote(file) + "; if its folder has another path on the site, write that one"}
-		o.setDestination(o.text("redirect_url"))
+		o.line.To = redirects.Literal(o.text("redirect_url"))
 		t.AddPath(o.line, path, false)
 	})
 }

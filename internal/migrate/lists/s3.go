@@ -60,8 +60,16 @@ func readBucket(t *migrate.Table, v migrate.Node) {
 		rules = member(v, "RoutingRules")
 	}
 	for _, rule := range rules.Inside() {
-		addRoutingRule(t, redirects.Line{At: rule.At},
-			member(rule, "Condition", "RoutingRuleCondition"), member(rule, "Redirect", "RedirectRule"))
+		redirect := member(rule, "Redirect", "RedirectRule")
+		switch {
+		case t.IsGivenUp(rule.At):
+			return
+		case redirect.Kind != '{':
+			t.Wrong(rule.At, "a routing rule has a Redirect, and this one has none; add it")
+		default:
+			addRoutingRule(t, redirects.Line{At: rule.At},
+				member(rule, "Condition", "RoutingRuleCondition"), redirect)
+		}
 	}
 	if all := member(v, "RedirectAllRequestsTo"); all.Kind == '{' {
 		addRoutingRule(t, redirects.Line{At: all.At}, migrate.Node{}, all)
@@ -79,15 +87,15 @@ func addRoutingRule(t *migrate.Table, line redirects.Line, condition, redirect m
 	setStatus(&line, member(redirect, "HttpRedirectCode"))
 	switch {
 	case member(condition, "HttpErrorCodeReturnedEquals").Kind != 0:
-		line.Refused = errors.New("a rule does not know the error that a request would get; use Caddy's " +
-			"handle_errors")
+		line.Refused = errors.New("a rule does not know the error that a request would get; use " +
+			"Caddy's handle_errors")
 	case strings.HasPrefix(prefix, "/"):
 		line.Refused = errors.New("no key of S3 begins with \"/\"; remove it from KeyPrefixEquals")
 	case host.Kind != 0 && host.Kind != '"':
 		line.Refused = errors.New("HostName takes the name of a host, not " + host.String())
 	case host.Text == "" && protocol != "":
-		line.Refused = errors.New("a rule does not change the scheme alone; Caddy redirects to https by " +
-			"itself")
+		line.Refused = errors.New("a rule does not change the scheme alone; Caddy redirects to https " +
+			"by itself")
 	case host.Text != "":
 		origin = cmp.Or(protocol, "https") + "://" + host.Text
 		if protocol == "" {
@@ -101,7 +109,7 @@ func addRoutingRule(t *migrate.Table, line redirects.Line, condition, redirect m
 	case with.Kind != 0:
 		line.To = redirects.WithRest(origin + "/" + strings.TrimPrefix(with.Text, "/"))
 	default:
-		line.To = redirects.WithRest(origin + "/" + prefix)
+		line.To = redirects.WithRest(origin + "/" + redirects.Encoded(prefix))
 	}
 	t.AddPath(line, redirects.Encoded(prefix), true)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -24,19 +25,15 @@ func ReadWordPress(t *migrate.Table, r io.Reader) error {
 		"match_type title hits regex group_id position last_access enabled")
 	var all []*object
 	err := readObjects(t, r, "redirects", known, func(o *object) { all = append(all, o) })
-	slices.SortStableFunc(all, func(a, b *object) int {
-		return cmp.Compare(a.position(), b.position())
-	})
+	position := func(o *object) int {
+		n, _ := strconv.Atoi(o.Member("position").Text)
+		return n
+	}
+	slices.SortStableFunc(all, func(a, b *object) int { return cmp.Compare(position(a), position(b)) })
 	for _, o := range all {
 		o.addRedirection()
 	}
 	return err
-}
-
-// position returns the place of a redirect in the order in which they are tried.
-func (o *object) position() int {
-	n, _ := strconv.Atoi(o.Member("position").Text)
-	return n
 }
 
 // addRedirection adds the lines of a redirect of WordPress.
@@ -52,12 +49,14 @@ func (o *object) addRedirection() {
 		o.Refuse(o.line.At, nil, errors.New("the redirect is disabled; enable it for a rule"))
 		return
 	case action != "url" && o.line.Answer != redirects.Gone:
-		o.refuse("a rule redirects, and has no action %q; use Caddy's rewrite or error", action)
+		o.refuse("a rule redirects, and has no action %s; use Caddy's rewrite or error",
+			printable.Quote(action))
 	case match != "url" && match != "":
-		o.refuse("a rule matches the path alone, not %q; use Caddy's redir with a matcher", match)
+		o.refuse("a rule matches the path alone, not %s; use Caddy's redir with a matcher",
+			printable.Quote(match))
 	}
-	to := o.Member("action_data").Member("url").Text
-	o.setDestination(to)
+	to := o.text("action_data", "url")
+	o.line.To = redirects.Literal(to)
 	if o.Member("regex").Text == "true" || o.Member("regex").Text == "1" {
 		o.AddMatch(o.line, path, to, pathexpr.Options{})
 	} else {
