@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,6 +31,7 @@ type converting struct {
 	status, query string
 	exact         bool
 	isExactGiven  bool
+	columns       map[string]string // names of a CSV table's columns, by ours
 }
 
 // skipped is how unsupported lines are read: the output never has them, and each is reported with
@@ -84,6 +87,8 @@ func (c *converting) addDefaultFlags(cmd *cobra.Command) {
 		"Rules match only their path, or with =false also below it, if the file does not say")
 	cmd.Flags().StringVar(&c.query, "query", "",
 		"Query mode of rules without one: "+rulefile.QueryModes)
+	cmd.Flags().StringToStringVar(&c.columns, "columns", nil,
+		"Columns of a CSV table, such as key=Slashtag,to=Destination,status=Code")
 	_ = cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions([]cobra.Completion{
 		"301", "302", "303", "307", "308"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("query", cobra.FixedCompletions(
@@ -126,7 +131,7 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 		defer progress.end()
 		return migrate.Convert(w, to, migrate.Input{
 			Reader: &steppingReader{Reader: r, progress: progress}, Source: printable.Text(path),
-			Reading: how,
+			Reading: how, Columns: c.columns,
 		}, from)
 	})
 	if _, is := errors.AsType[negative](err); err != nil && !is {
@@ -196,6 +201,11 @@ func (c *converting) checkFlags(from migrate.Format) error {
 	} else if flag != "" && from.Name != rulefile.Redirects {
 		return fmt.Errorf("%s is for --from redirects, and %s is read; leave it out", flag, from.Name)
 	}
+	if len(c.columns) > 0 {
+		if err := c.checkColumns(from); err != nil {
+			return err
+		}
+	}
 	switch {
 	case from.SaysStatus && c.status != "":
 		return fmt.Errorf("--status is for rules without a status, and %s sets one for each line; "+
@@ -203,6 +213,20 @@ func (c *converting) checkFlags(from migrate.Format) error {
 	case from.SaysExact && c.isExactGiven:
 		return fmt.Errorf("--exact is for rules that do not say what they take, and each line of %s "+
 			"does; leave it out", from.Name)
+	}
+	return nil
+}
+
+// checkColumns returns an error for columns that tables do not have.
+func (c *converting) checkColumns(from migrate.Format) error {
+	if from.Name != rulefile.CSV {
+		return fmt.Errorf("--columns is for --from csv, and %s is read; leave it out", from.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.columns)) {
+		if own, ok := rulefile.ColumnName(name); !ok || own == "" {
+			return fmt.Errorf("--columns has no %q; write key, to, status, exact, unlisted, query or note "+
+				"in front of \"=\"", name)
+		}
 	}
 	return nil
 }

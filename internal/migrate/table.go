@@ -51,6 +51,8 @@ type Input struct {
 	io.Reader
 	Source  string // the name of the file, for positions
 	Reading rulefile.Reading
+	// Columns holds the names of a CSV table's columns by our names, if the user states them.
+	Columns map[string]string
 }
 
 // ReadResult is the result of a reader, besides the rules.

@@ -18,21 +18,26 @@ func ReadCSV(in migrate.Input, add func(resolver.Rule)) (migrate.ReadResult, err
 	u := newGenericTable(in)
 	rows := u.rows
 	first, err := rows.Next()
-	if err == nil {
-		if p := exporterOf(first, in.Reading.Hosts); p != nil {
-			read := func(t *migrate.Table, _ io.Reader) error {
-				table := table{t: t, rows: rows, exporter: p}
-				return table.read(first)
-			}
-			return migrate.LinesOf(read)(in, add)
-		}
-		if !rows.IsHeader(first) && isHeaderWithoutKey(first) {
-			return migrate.ReadResult{}, rulefile.Errors{{Position: rows.At(0), Message: "the header has " +
-				"no column for the key, or none for the destination: " + migrate.QuoteAll(first) +
-				"; name the columns key and destination"}}
-		}
+	if err != nil {
+		return u.readRules(first, err, add)
 	}
-	return u.readRules(first, err, add)
+	if len(in.Columns) > 0 {
+		err = u.checkColumns(first)
+	} else if p := exporterOf(first, in.Reading.Hosts); p != nil {
+		read := func(t *migrate.Table, _ io.Reader) error {
+			table := table{t: t, rows: rows, exporter: p}
+			return table.read(first)
+		}
+		return migrate.LinesOf(read)(in, add)
+	} else if !rows.IsHeader(first) && isHeaderWithoutKey(first) {
+		err = u.headerError("the header has no column for the key, or none for the destination: " +
+			migrate.QuoteAll(first) + "; name the columns key and destination, or say which they are " +
+			"with --columns key=NAME,to=NAME")
+	}
+	if err != nil {
+		return migrate.ReadResult{}, err
+	}
+	return u.readRules(first, nil, add)
 }
 
 // table reads a table that another program exported. A host is accepted only if all lines have
@@ -92,13 +97,18 @@ func (p *table) addRow(fields []string) {
 	switch {
 	case r.wrong != nil:
 		p.t.Wrong(at, "%s", r.wrong)
-	case strings.EqualFold(r.fields["state"], "disabled"):
+	case isOff(r.fields["state"]):
 		p.t.Drop(at, "the redirect is disabled in "+p.exporter.name)
 	case r.refused != nil:
 		p.t.Refuse(at, nil, r.refused)
 	default:
 		p.held = append(p.held, heldLine{line, r.host})
 	}
+}
+
+// isOff reports whether a redirect in a state does nothing.
+func isOff(state string) bool {
+	return slices.Contains([]string{"disabled", "inactive", "trashed"}, strings.ToLower(state))
 }
 
 // release adds the held lines.

@@ -24,6 +24,7 @@ type exporter struct {
 	// isBulk reports whether tables have no header. Keys are URLs then, perhaps without a scheme.
 	isBulk, slashesCount bool
 	lastCounts           bool // of rows with the same path, the last one holds
+	hasRelative          bool // a destination that is no URL is a path, also without "/"
 	remarks              []string
 	columns              []string // meanings of the table's columns; "" for none
 }
@@ -37,6 +38,11 @@ func exporters() []exporter {
 		status: 301, slashesCount: true,
 		remarks: []string{"WordPress Redirection ignores requests with a query unless a redirect says " +
 			"otherwise; rules answer them, too"},
+	}, {
+		name: "Rank Math", has: []string{"source", "matching", "destination"},
+		header: map[string]string{"source": "key", "matching": "matching",
+			"destination": "destination", "type": "status", "status": "state", "ignore": "ignore"},
+		status: 301, hasRelative: true,
 	}, {
 		name: "Yoast", has: []string{"origin", "target", "type", "format"},
 		header: map[string]string{"origin": "key", "target": "destination",
@@ -79,14 +85,26 @@ func exporters() []exporter {
 			"says caseSensitive; the option fold case does so for a whole site",
 			"Vercel does not pass on the query of a request, unless a row says so; --query sets " +
 				"another mode"},
-	}}
+	}, cloudflare()}
 }
 
-// cloudflare returns the exporter for Cloudflare's bulk redirects.
-func cloudflare() *exporter {
-	return &exporter{name: "Cloudflare", status: 301, query: resolver.QueryIgnore, isBulk: true,
-		slashesCount: true, columns: []string{"link", "destination", "status", "query",
-			"subdomains", "subpath", "suffix"}}
+// cloudflare returns the exporter for Cloudflare's bulk redirects. Most tables have no header.
+func cloudflare() exporter {
+	return exporter{
+		name: "Cloudflare", has: []string{"source_url", "target_url"},
+		any: []string{"status_code", "preserve_query_string", "include_subdomains",
+			"subpath_matching", "preserve_path_suffix"},
+		header: map[string]string{"source_url": "link", "target_url": "destination",
+			"status_code": "status", "preserve_query_string": "query",
+			"include_subdomains": "subdomains", "subpath_matching": "subpath",
+			"preserve_path_suffix": "suffix"},
+		status: 301, query: resolver.QueryIgnore, slashesCount: true,
+	}
+}
+
+// cloudflareColumns are the columns of a table without a header.
+func cloudflareColumns() []string {
+	return []string{"link", "destination", "status", "query", "subdomains", "subpath", "suffix"}
 }
 
 // exporterOf returns the exporter of a table with the given first row. It returns nil for a table
@@ -105,7 +123,9 @@ func exporterOf(first, hosts []string) *exporter {
 		return &p
 	}
 	if isCloudflareTable(first, hosts) {
-		return cloudflare()
+		p := cloudflare()
+		p.isBulk, p.columns = true, cloudflareColumns()
+		return &p
 	}
 	return nil
 }
@@ -127,7 +147,7 @@ func (p *exporter) namesOf(first []string) []string {
 // columns than ours.
 func isCloudflareTable(first, hosts []string) bool {
 	const columnsWithoutHeader = 5 // of ours
-	if len(first) < 2 || len(first) > len(cloudflare().columns) ||
+	if len(first) < 2 || len(first) > len(cloudflareColumns()) ||
 		!resolver.IsDestination(strings.TrimSpace(first[1])) {
 		return false
 	}

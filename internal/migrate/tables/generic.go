@@ -18,8 +18,10 @@ import (
 type genericTable struct {
 	t       migrate.Table
 	rows    *rulefile.Rows
-	columns []genericColumn // of the header
-	isGone  bool            // the row marks a link as gone
+	columns []genericColumn   // of the header
+	given   map[string]string // names of columns by ours, from the command line
+	isGone  bool              // the row marks a link as gone
+	paths   pathKeys
 }
 
 // genericColumn is a column of a header.
@@ -37,6 +39,7 @@ type genericColumn struct {
 func newGenericTable(in migrate.Input) *genericTable {
 	u := &genericTable{
 		t: migrate.Table{Reading: in.Reading}, rows: rulefile.NewRows(in.Reader, in.Source),
+		given: in.Columns, paths: pathKeys{isUnstated: in.Reading.Exact == nil},
 	}
 	u.rows.Renaming = rulefile.Renaming{Header: u.rename, Field: u.field}
 	return u
@@ -50,8 +53,9 @@ func (u *genericTable) readRules(
 		if u.isGone {
 			rule.Value = resolver.GoneValue
 		}
-		add(rule)
+		u.paths.add(rule, add)
 	})
+	found.Warnings = append(found.Warnings, u.paths.warnings()...)
 	return u.warnOfSkipped(found, err)
 }
 
@@ -60,9 +64,14 @@ func (u *genericTable) readRules(
 func (u *genericTable) rename(header []string) (names []string) {
 	u.columns = nil
 	proper := map[string]bool{}
+	said := u.saidColumns(header)
 	for i, name := range header {
 		c := genericColumn{name: strings.Clone(name), at: u.rows.At(i)}
-		c.own, c.isOurs = rulefile.ColumnName(name)
+		if c.own = said[i]; c.own == "" {
+			c.own, c.isOurs = rulefile.ColumnName(name)
+		} else {
+			c.isOurs = true
+		}
 		proper[c.own] = proper[c.own] || c.isOurs
 		u.columns = append(u.columns, c)
 	}
@@ -77,6 +86,7 @@ func (u *genericTable) rename(header []string) (names []string) {
 		}
 		hasStatus = hasStatus || c.own == "status" && !c.isType
 	}
+	u.paths.isUnstated = u.paths.isUnstated && !proper["exact"] && !proper["since"] && !proper["until"]
 	for i := range u.columns {
 		if c := &u.columns[i]; c.isType && hasStatus {
 			c.own = ""
@@ -124,8 +134,10 @@ func (c *genericColumn) skips(field string) bool {
 // field returns the value of a field for a table of rules.
 func (u *genericTable) field(i int, column, field string) (own string, err error) {
 	u.isGone = u.isGone && i > 0
+	field = strings.TrimSpace(field)
 	switch {
 	case column == "key":
+		u.paths.isPath = field != "" && field[0] == '/' || migrate.IsURL(field)
 		return u.t.WithoutHost(field)
 	case u.rows.HasHeader() && u.columns[i].skips(field):
 		return "", nil

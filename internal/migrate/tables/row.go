@@ -23,6 +23,9 @@ type row struct {
 	wrong    error // why its exporter would reject it, too
 }
 
+var errNoExpression = errors.New("a rule's path is not a regular expression; write path and " +
+	"destination as a map in YAML for --from yaml, or use Caddy's redir with a path_regexp matcher")
+
 // newRow parses the fields of a row. If several columns have the same meaning, the first one with
 // text counts.
 func newRow(p *exporter, fields []string) *row {
@@ -43,8 +46,16 @@ func newRow(p *exporter, fields []string) *row {
 	}
 	regex := r.fields["regex"]
 	if regex != "" && regex != "0" && !strings.EqualFold(regex, "plain") {
-		r.refused = errors.New("a rule's path is not a regular expression; write path and destination " +
-			"as a map in YAML for --from yaml, or use Caddy's redir with a path_regexp matcher")
+		r.refused = errNoExpression
+	}
+	switch matching := strings.ToLower(r.fields["matching"]); matching {
+	case "", "exact":
+	case "regex":
+		r.refused = errNoExpression
+	default:
+		r.refused = errors.New("a rule matches a whole path, or all below it, not what " +
+			printable.Quote(matching) + " says; write a row for each path, or use Caddy's redir with a " +
+			"path matcher")
 	}
 	if r.isTrue("subdomains") {
 		r.refused = errors.New("a rule has no host, and cannot match subdomains; write a row for each")
@@ -96,6 +107,10 @@ func (r *row) line(t *migrate.Table) (line redirects.Line) {
 	default:
 		line.Query = cmp.Or(t.Reading.Query, r.exporter.query)
 	}
+	if strings.EqualFold(r.fields["ignore"], "case") {
+		line.Notes = append(line.Notes, "the redirect also matches its path in other letter case; the "+
+			"option fold case does so for the whole site")
+	}
 	switch {
 	case isSubpath && keepsSuffix:
 		line.Onward = redirects.Appends
@@ -143,6 +158,9 @@ func (r *row) target() string {
 	rest, is := strings.CutPrefix(to, "'")
 	if is && rest != "" && strings.IndexByte("=+-@", rest[0]) >= 0 {
 		return rest
+	}
+	if r.exporter.hasRelative && to != "" && to[0] != '/' && !migrate.IsURL(to) {
+		return "/" + to
 	}
 	return to
 }

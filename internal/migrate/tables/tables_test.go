@@ -91,6 +91,20 @@ func TestTablesOfOtherProgramsBecomeRules(t *testing.T) {
 		{"Cloudflare's host", "E.example/c,https://n.example/c\n",
 			rulefile.Reading{Hosts: []string{"e.example"}}, "c,https://n.example/c,301,exact,,ignore\n",
 			"a table of Cloudflare"},
+		{"Cloudflare with its header", "source_url,target_url,status_code,preserve_query_string," +
+			"include_subdomains,subpath_matching,preserve_path_suffix\n" +
+			"e.example/c,https://n.example/c,301,,,,\ne.example/d,https://n.example/d,302,TRUE,,TRUE,TRUE\n",
+			rulefile.Reading{},
+			"c,https://n.example/c,301,exact,,ignore\nd,https://n.example/d,302,,,preserve\n",
+			"a table of Cloudflare\nall keys with a host have \"e.example\""},
+		{"Rank Math", "id,source,matching,destination,type,category,status,ignore\n" +
+			"1,old,exact,new/,301,,active,\n2,Dead,exact,,410,,active,case\n3,c,contains,/x,302,,active,\n" +
+			"4,d,regex,/x,302,,active,\n5,e,exact,/x,302,,inactive,\n6,f,exact,https://x.example,307,,,\n",
+			rulefile.Reading{}, "old,/new/,301,exact\nDead,gone,,exact\nf,https://x.example,307,exact\n",
+			"file:3:1: the redirect also matches its path in other letter case\nfile:4:1: a rule matches " +
+				"a whole path, or all below it, not what \"contains\" says\nfile:5:1: a rule's path is not a " +
+				"regular expression\nfile:6:1: the redirect is disabled\na table of Rank Math\nignored: " +
+				"\"id\", \"category\""},
 		{"a header that names nothing", "Short link,Long link,Title\na,https://e.example,t\n",
 			rulefile.Reading{},
 			"", "file:1:1: the header has no column for the key, or none for the destination: " +
@@ -100,7 +114,7 @@ func TestTablesOfOtherProgramsBecomeRules(t *testing.T) {
 		{"UTF-16", "\xff\xfea\x00,\x00/\x00b\x00\n\x00c\x00,\x00/\x00b\x00", rulefile.Reading{}, "",
 			"file:1:1: the text is UTF-16; save the file as UTF-8"},
 		{"one's own, and more", "Source,Target,Code,Hits,Note\n/a,/b,301,3,n\n",
-			rulefile.Reading{Query: resolver.QueryIgnore}, "a,/b,301,,,ignore,n\n",
+			rulefile.Reading{Query: resolver.QueryIgnore}, "a,/b,301,exact,,ignore,n\n",
 			"columns without a meaning here are ignored: \"Hits\"\nkeys that begin with"},
 		{"rows that are none", "keyword,url\n,https://e.example\na?b,/c\na\x01,/c\n\xff,/c\n\"a,b\n" +
 			"c,/d,e\nf,g\n", rulefile.Reading{}, "",
@@ -121,22 +135,24 @@ func TestTablesThatAreConvertedMayNameColumnsAsUsual(t *testing.T) {
 		"Alias,Target,Redirect type", "Redirect from,Redirect to,HTTP-Status"} {
 		migratetest.CheckAll(t, csv, []migratetest.Case{{header,
 			header + "\n/a,/b,301\n/c,,410\n/d,/e,410\n",
-			rulefile.Reading{}, "a,/b,301\nc,gone\nd,gone\n", cut}})
+			rulefile.Reading{}, "a,/b,301,exact\nc,gone,,exact\nd,gone,,exact\n",
+			cut + "\n3 rules of keys"}})
 	}
 	migratetest.CheckAll(t, csv, []migratetest.Case{
 		{"no header", "/a;/b;permanent\n/c;;410\n/d;/e;temporary\n", rulefile.Reading{},
-			"a,/b,301\nc,gone\nd,/e,302\n", cut},
+			"a,/b,301,exact\nc,gone,,exact\nd,/e,302,exact\n", cut},
 		{"statuses with their names", "from,to,status\na,/b,308 Permanent Redirect\nc,,Gone\n",
 			rulefile.Reading{}, "a,/b,308\nc,gone\n", ""},
 		{"no statuses", "from,to,http status\na,/b,404\nc,/d,moved\n", rulefile.Reading{}, "",
 			"file:2:6: this column holds 301, 302, 303, 307, 308, permanent or temporary, or 410, not " +
 				"\"404\"; write pass as the destination, which lets the next handler answer, or gone as the " +
 				"destination for 410\nfile:3:6: this column holds 301"},
-		{"exchanged columns", "https://e.example/a,a\n/b,/c\n", rulefile.Reading{}, "b,/c\n",
+		{"exchanged columns", "https://e.example/a,a\n/b,/c\n", rulefile.Reading{}, "b,/c,,exact\n",
 			"file:1:1: key and destination are exchanged; write a,https://e.example/a; or put a " +
 				"header first: destination,key"},
 		{"full URLs", "from,to\nhttps://e.example/a,/c\n",
-			rulefile.Reading{Hosts: []string{"e.example"}}, "a,/c\n", cut},
+			rulefile.Reading{Hosts: []string{"e.example"}}, "a,/c,,exact\n",
+			"1 rule of keys that begin with \"/\" or are URLs: exact"},
 		{"a type of something else", "from,to,type\na,/b,page\nc,/d,301\ne,/f,\n", rulefile.Reading{},
 			"a,/b\nc,/d,301\ne,/f\n", "ignored: \"type\""},
 		{"a type of no redirect", "from,to,type\na,/b,200\nc,/d,Moved permanently\n",
@@ -153,11 +169,45 @@ func TestTablesThatAreConvertedMayNameColumnsAsUsual(t *testing.T) {
 			rulefile.Reading{}, "a,/b\nc,/d\n", "file:1:9: the column \"Art\", which is ignored, holds " +
 				"only statuses; call it status\nignored: \"Art\", \"hits\""},
 		{"keys that are URLs", "Old URL,New URL\nhttps://a.example/x,/y\nhttps://b.example/x,/z\n",
-			rulefile.Reading{Hosts: []string{"a.example"}}, "x,/y\n",
+			rulefile.Reading{Hosts: []string{"a.example"}}, "x,/y,,exact\n",
 			"file:3:1: a rule has no host; if \"b.example\" is this site's"},
 		{"a rule first that looks like a header", "path,/new\nold,gone\n", rulefile.Reading{},
 			"path,/new\nold,gone\n", ""},
 	})
+}
+
+func TestKeysOfATableSayWhatTheyMatch(t *testing.T) {
+	no, yes := false, true
+	migratetest.CheckAll(t, csv, []migratetest.Case{
+		{"paths are exact, keys are not", "from,to\n/a,/b\nc,/d\n", rulefile.Reading{},
+			"a,/b,,exact\nc,/d\n", "1 rule of keys that begin with \"/\" or are URLs: exact, as nothing says"},
+		{"unless the command line says so", "from,to\n/a,/b\n", rulefile.Reading{Exact: &no},
+			"a,/b\n", "keys that begin with"},
+		{"unless a column says so", "from,to,exact\n/a,/b,\n/c,/d,exact\n", rulefile.Reading{},
+			"a,/b\nc,/d,,exact\n", "keys that begin with"},
+		{"a wildcard", "from,to\n/a/*,https://x.example/b/:splat\n/c/*,/d/*\n/e/*,/f/$1\n/g/*,/h\n",
+			rulefile.Reading{Exact: &yes},
+			"a,https://x.example/b/\nc,/d/\ne,/f/\ng,/h,,exact\ng/{+splat},/h\n", "keys that begin with"},
+		{"wildcards that are none", "from,to\n/a*,/b\n/c/*/d,/e\n/f/*,/x/:splat/y\n/*,/z\n",
+			rulefile.Reading{}, "",
+			"file:2:1: key \"a*\": a \"*\" in a key stands for the rest of the path\nfile:3:1: key " +
+				"\"c/*/d\": a \"*\"\nfile:4:1: key \"f/*\": the rest of the path is appended\n" +
+				"file:5:1: key \"*\": a \"*\""},
+		{"a row that leads to itself", "from,to\n/a,/a/\n/b/,/b\n/c,/c?x=1\n", rulefile.Reading{}, "",
+			"file:2:1: key \"a\": the row leads to itself, or to itself with a slash\nfile:3:1: key " +
+				"\"b/\": the row leads to itself\nfile:4:1: key \"c\""},
+		{"a blank in front of a destination", "/a, /b\n", rulefile.Reading{}, "a,/b,,exact\n",
+			"keys that begin with"},
+	})
+}
+
+func TestTheUsualPairsOfColumnsAreKnown(t *testing.T) {
+	for _, header := range []string{"short,long", "Slashtag,Destination", "Short URL,Original URL",
+		"Original URL,Redirect URL", "Address,Redirect URL", "Old Page URL,New Page URL",
+		"short_url,long_url"} {
+		migratetest.CheckAll(t, csv, []migratetest.Case{{header, header + "\na,https://b.example\n",
+			rulefile.Reading{}, "a,https://b.example\n", ""}})
+	}
 }
 
 func TestASourceTakesTheProperNamesOfColumnsAlone(t *testing.T) {
@@ -175,6 +225,8 @@ func FuzzProgramCSV(f *testing.F) {
 		"Short link,Destination URL\nhttps://a.example/a,/x\nb.example/b,'=x\n",
 		"https://e.example/c,https://n.example/c,301,,,,\ne.example/{d},/{n},302,TRUE,,TRUE,\n",
 		"source,destination,permanent,query\n/old,/blog,true,t\n",
+		"Short URL,Original URL\n/a/*,/b/:splat\n/c,/c/\n/d/*,/e\n",
+		"source,matching,destination,type,status,ignore\na,exact,b,301,active,case\n",
 		"Old URL,New URL,type,Art\nhttps://a.example/a,/b,410,301\n/c,/d,page,301\n",
 		"keyword\turl\na\thttps://e.example\n",
 	} {
