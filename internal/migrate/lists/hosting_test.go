@@ -191,10 +191,20 @@ func TestRewriteMapsOfIISBecomeRules(t *testing.T) {
 <add key="/a?id=1" value="/b" />
 <add key="/c" value="d" />
 <add value="/e" /></rewriteMap></rewriteMaps></rewrite>`, none, "",
-			"file:3:39: a rule uses this map for something else than a redirect; use Caddy's map\n" +
+			"file:3:39: a rule does not redirect to the values of this map alone; use Caddy's map\n" +
 				"file:5:1: a rule matches the path alone, which has no \"?\"\n" +
 				"file:6:1: \"d\" is not a destination\n" +
 				"file:7:1: a key cannot be empty"},
+		{"what a rule puts in front of a value", `<rewrite><rules>
+<rule><conditions><add input="{A:{URL}}" pattern="(.+)"/></conditions>
+<action type="Redirect" url="https://{HTTP_HOST}{C:1}" redirectType="SeeOther"/></rule>
+<rule><action type="Redirect" url="https://b.example/{B:{URL}}"/></rule>
+<rule><action type="Redirect" url="{C:{URL}}?x={QUERY_STRING}"/></rule></rules>
+<rewriteMaps><rewriteMap name="A"><add key="/a" value="/z" /></rewriteMap>
+<rewriteMap name="B"><add key="/b" value="y" /></rewriteMap>
+<rewriteMap name="C"><add key="/c" value="/x" /></rewriteMap></rewriteMaps></rewrite>`, none,
+			"a,/z,303,exact\nb,https://b.example/y,301,exact\n",
+			"file:8:22: a rule does not redirect to the values of this map alone"},
 		{"maps in another file", `<rewrite><rewriteMaps configSource="maps.config"/></rewrite>`, none, "",
 			"the maps are in the file \"maps.config\"; convert that one"},
 	})

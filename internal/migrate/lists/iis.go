@@ -1,9 +1,9 @@
 package lists
 
 import (
-	"cmp"
 	"errors"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
@@ -30,10 +30,10 @@ func ReadIIS(t *migrate.Table, r io.Reader) error {
 			if key.Text == "configSource" {
 				t.Remark("the maps are in the file %s; convert that one", m)
 			}
-			line := lineOfMap("{"+m.Member("name").Text+":", rewrite.Member("rules"))
+			line, front := lineOfMap("{"+m.Member("name").Text+":", rewrite.Member("rules"))
 			for _, entry := range m.Inside() {
 				if entry.Kind == '{' {
-					line.At, line.To = entry.At, redirects.Literal(entry.Member("value").Text)
+					line.At, line.To = entry.At, redirects.Literal(front+entry.Member("value").Text)
 					t.AddPath(line, entry.Member("key").Text, false)
 				}
 			}
@@ -46,23 +46,32 @@ func ReadIIS(t *migrate.Table, r io.Reader) error {
 	return err
 }
 
-// lineOfMap returns what the rules say of a map: a line without a path, or a reason to refuse it.
-func lineOfMap(name string, rules migrate.Node) (line redirects.Line) {
+// mapTarget matches where a rule redirects to: the value of a map, perhaps with something in front.
+var mapTarget = regexp.MustCompile(
+	`^(?:https?://\{HTTP_HOST\})?([^{}]*)\{(?:C:\d|[^{}:]+:\{[^{}]+\})\}$`)
+
+// lineOfMap returns what the rules say of a map: a line without a path, or a reason to refuse it,
+// and what is in front of the destinations.
+func lineOfMap(name string, rules migrate.Node) (line redirects.Line, front string) {
 	types := map[string]int{"": 301, "Permanent": 301, "Found": 302, "SeeOther": 303, "Temporary": 307}
 	for _, rule := range rules.Inside() {
-		action := rule.Member("action")
-		switch {
-		case !mentions(rule, name):
+		if !mentions(rule, name) {
 			continue
-		case action.Member("type").Text != "Redirect":
-			line.Refused = errors.New("a rule uses this map for something else than a redirect; use " +
-				"Caddy's map")
-		case action.Member("appendQueryString").Text == "false":
+		}
+		action := rule.Member("action")
+		to := mapTarget.FindStringSubmatch(action.Member("url").Text)
+		line.Status = types[action.Member("redirectType").Text]
+		if action.Member("appendQueryString").Text == "false" {
 			line.Query = resolver.QueryIgnore
 		}
-		line.Status = cmp.Or(types[action.Member("redirectType").Text], line.Status)
+		if action.Member("type").Text != "Redirect" || to == nil || front != "" && front != to[1] {
+			line.Refused = errors.New("a rule does not redirect to the values of this map alone; use " +
+				"Caddy's map")
+			break
+		}
+		front = to[1]
 	}
-	return line
+	return line, front
 }
 
 // mentions reports whether a value, or one inside it, has a text.
