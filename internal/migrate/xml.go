@@ -24,7 +24,8 @@ func (t *Table) DecodeXML(text string) (documents Node, err error) {
 		switch token := token.(type) {
 		case nil:
 			if err != io.EOF || len(last.members) == 0 {
-				return documents, ErrorAt(t.Position(line, column), "this is not valid XML: "+err.Error())
+				return documents, ErrorAt(t.Position(line, column), "this is not valid XML: "+
+					err.Error()+"; close each element, and write & and < in values as &amp; and &lt;")
 			}
 			return (&element{members: [][2]Node{{{}, last.node()}}}).node(), nil
 		case xml.StartElement:

@@ -26,8 +26,10 @@ plugins:
       redirect_maps:
         old.md: new.md#part
         a/index.md: 'b/README.md'
+        my-README.md: files/a.pdf
         "c/d.md": https://x.example/?q=1
 `, none, "old,/new/#part,,exact,,ignore\na,/b/,,exact,,ignore\n" +
+			"my-README,/files/a.pdf,,exact,,ignore\n" +
 			"c/d,https://x.example/?q=1,,exact,,ignore\n", noStatus},
 		{"pages that are files, below a path", `site_url: https://docs.example/guide/
 use_directory_urls: false

@@ -3,6 +3,7 @@ package generators
 import (
 	"errors"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
@@ -45,8 +46,9 @@ func (s site) addMoved(from, to migrate.Node) {
 		line.Refused = errors.New("mkdocs ignores an entry whose file does not end in .md; write the " +
 			"path of the old file")
 	}
-	s.add(line, s.pathOf(indexes.Replace(from.Text)), s.pathOf(indexes.Replace(textOf(to))))
+	s.add(line, s.pathOf(readme.ReplaceAllString(from.Text, "${1}index.md")),
+		s.pathOf(readme.ReplaceAllString(textOf(to), "${1}index.md")))
 }
 
-// indexes makes a README the index of its folder.
-var indexes = strings.NewReplacer("README.md", "index.md")
+// readme matches a README, which is the index of its folder.
+var readme = regexp.MustCompile(`(^|/)README\.md`)

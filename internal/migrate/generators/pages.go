@@ -34,8 +34,11 @@ func newSite(t *migrate.Table, program, base string) site {
 	return s
 }
 
-// sourceSuffix matches the suffix of a source file.
-var sourceSuffix = regexp.MustCompile(`\.(md|markdown|mdown|mkdn|mkd|rst|txt|ipynb|html)$`)
+var (
+	// sourceSuffix matches the suffix of a source file, and otherSuffix that of any file.
+	sourceSuffix = regexp.MustCompile(`\.(md|markdown|mdown|mkdn|mkd|rst|txt|ipynb|html)$`)
+	otherSuffix  = regexp.MustCompile(`\.[a-z][a-z0-9]*$`)
+)
 
 // pathOf returns the path of the page of a file, with a fragment. A URL stays as it is.
 func (s site) pathOf(text string) string {
@@ -43,18 +46,19 @@ func (s site) pathOf(text string) string {
 		return text
 	}
 	file, fragment, hasFragment := strings.Cut(strings.Trim(text, "/"), "#")
-	file = sourceSuffix.ReplaceAllString(file, "")
-	folder, name := path.Split(file)
+	page := sourceSuffix.ReplaceAllString(file, "")
+	folder, name := path.Split(page)
 	switch {
+	case page == "" || page == file && otherSuffix.MatchString(file):
 	case name == "index" && s.suffix == "/":
-		file = folder
-	case file != "":
-		file += s.suffix
+		page = folder
+	default:
+		page += s.suffix
 	}
 	if hasFragment {
-		file += "#" + fragment
+		page += "#" + fragment
 	}
-	return s.base + file
+	return s.base + page
 }
 
 // textOf returns the text of a value, or "" for any other value.

@@ -145,18 +145,28 @@ routing_rules:
 {"Condition":{"KeyPrefixEquals":"a/"},"Redirect":{"Protocol":"https"}},
 {"Condition":{"KeyPrefixEquals":"/b/"},"Redirect":{"ReplaceKeyPrefixWith":"c/"}},
 {"Condition":{"KeyPrefixEquals":"d/"},"Redirect":{"HostName":{"Ref":"Name"}}},
-{"Condition":{"KeyPrefixEquals":"e/"},"Redirect":{"ReplaceKeyWith":"f","HttpRedirectCode":"404"}}]}`,
+{"Condition":{"KeyPrefixEquals":"e/"},"Redirect":{"ReplaceKeyWith":"f","HttpRedirectCode":"404"}},
+{"Condition":{"KeyPrefixEquals":{"Ref":"Name"}},"Redirect":{"HostName":"a.example"}},
+{"Condition":{"KeyPrefix":"g/"},"Redirect":{"HostName":"a.example"}}]}`,
 			none, "",
 			"file:2:1: a rule does not know the error that a request would get; use Caddy's handle_errors\n" +
 				"file:3:1: a rule does not change the scheme alone; Caddy redirects to https by itself\n" +
 				"file:4:1: no key of S3 begins with \"/\"; remove it from KeyPrefixEquals\n" +
-				"file:5:1: HostName takes the name of a host, not an object\n" +
-				"file:6:1: a rule has no status 404; use Caddy's error"},
+				"file:5:1: a routing rule has texts in quotation marks, not an object\n" +
+				"file:6:1: a rule has no status 404; use Caddy's error\n" +
+				"file:7:1: a routing rule has texts in quotation marks, not an object\n" +
+				"file:8:1: the Condition has no KeyPrefixEquals"},
 		{"what is no routing rule", `<RoutingRules xmlns="http://s3.amazonaws.com/doc/">
 <RoutingRule><Condition><KeyPrefixEquals>a/</KeyPrefixEquals></Condition></RoutingRule>
 <RoutingRule/></RoutingRules>`, none, "",
 			"file:2:1: a routing rule has a Redirect, and this one has none\n" +
 				"file:3:1: a routing rule has a Redirect"},
+		{"functions of CloudFormation", `Resources:
+  B:
+    Properties:
+      WebsiteConfiguration:
+        RedirectAllRequestsTo: {HostName: !Ref Name}
+`, none, "", "file:5:32: a routing rule has texts in quotation marks, not Name"},
 		{"something else", "a: b\n", none, "",
 			"there are neither RoutingRules nor redirects of s3_website in the file"},
 		{"no XML", "<RoutingRules>\n<RoutingRule>\n</RoutingRules>", none, "",
@@ -175,7 +185,7 @@ func TestRewriteMapsOfIISBecomeRules(t *testing.T) {
 </rewriteMaps>`, none,
 			"a.aspx,/b,,exact\n" +
 				"c,https://x.example/?q=1&r=2,,exact,,ignore\n",
-			"of a web.config, only rewriteMaps with the status of their rule are read; IIS matches keys in either letter case"},
+			"of a web.config, only rewriteMaps are read, with the status of the rule that names them; entries of others have the site's, which --status sets; IIS matches keys in either letter case"},
 		{"a rule that names the map", `<configuration><system.webServer><rewrite>
 <rules><rule name="moved">
 <match url=".*" /><conditions><add input="{Moved:{REQUEST_URI}}" pattern="(.+)" /></conditions>
@@ -183,7 +193,7 @@ func TestRewriteMapsOfIISBecomeRules(t *testing.T) {
 </rule></rules>
 <rewriteMaps><rewriteMap name="Moved"><add key="/a" value="/b" /></rewriteMap></rewriteMaps>
 </rewrite></system.webServer></configuration>`, none, "a,/b,302,exact,,ignore\n",
-			"of a web.config, only rewriteMaps with the status of their rule are read"},
+			"of a web.config, only rewriteMaps are read, with the status of the rule that names them"},
 		{"what no rule can do", `<rewrite><rules><rule>
 <action type="Rewrite" url="{Pages:{R:1}}" /></rule></rules>
 <rewriteMaps><rewriteMap name="Pages"><add key="/a" value="/b" /></rewriteMap>
@@ -202,9 +212,10 @@ func TestRewriteMapsOfIISBecomeRules(t *testing.T) {
 <rule><action type="Redirect" url="{C:{URL}}?x={QUERY_STRING}"/></rule></rules>
 <rewriteMaps><rewriteMap name="A"><add key="/a" value="/z" /></rewriteMap>
 <rewriteMap name="B"><add key="/b" value="y" /></rewriteMap>
-<rewriteMap name="C"><add key="/c" value="/x" /></rewriteMap></rewriteMaps></rewrite>`, none,
+<rewriteMap name="C" defaultValue="/w"><add key="/c" value="/x" /></rewriteMap></rewriteMaps></rewrite>`, none,
 			"a,/z,303,exact\nb,https://b.example/y,301,exact\n",
-			"file:8:22: a rule does not redirect to the values of this map alone"},
+			"file:8:40: a rule does not redirect to the values of this map alone\n" +
+				"the default of a map is left out: \"/w\""},
 		{"maps in another file", `<rewrite><rewriteMaps configSource="maps.config"/></rewrite>`, none, "",
 			"the maps are in the file \"maps.config\"; convert that one"},
 	})

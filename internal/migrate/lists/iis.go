@@ -30,6 +30,9 @@ func ReadIIS(t *migrate.Table, r io.Reader) error {
 			if key.Text == "configSource" {
 				t.Remark("the maps are in the file %s; convert that one", m)
 			}
+			if other := m.Member("defaultValue"); other.Text != "" {
+				t.Remark("the default of a map is left out: %s; use Caddy's redir for it", other)
+			}
 			line, front := lineOfMap("{"+m.Member("name").Text+":", rewrite.Member("rules"))
 			for _, entry := range m.Inside() {
 				if entry.Kind == '{' {
@@ -40,8 +43,9 @@ func ReadIIS(t *migrate.Table, r io.Reader) error {
 		}
 	}
 	if err == nil {
-		t.Remark("of a web.config, only rewriteMaps with the status of their rule are read; IIS " +
-			"matches keys in either letter case, and the option fold case does so for a site")
+		t.Remark("of a web.config, only rewriteMaps are read, with the status of the rule that names " +
+			"them; entries of others have the site's, which --status sets; IIS matches keys in " +
+			"either letter case, and the option fold case does so for a site")
 	}
 	return err
 }
@@ -60,14 +64,14 @@ func lineOfMap(name string, rules migrate.Node) (line redirects.Line, front stri
 		}
 		action := rule.Member("action")
 		to := mapTarget.FindStringSubmatch(action.Member("url").Text)
-		line.Status = types[action.Member("redirectType").Text]
-		if action.Member("appendQueryString").Text == "false" {
-			line.Query = resolver.QueryIgnore
-		}
-		if action.Member("type").Text != "Redirect" || to == nil || front != "" && front != to[1] {
+		if action.Member("type").Text != "Redirect" || to == nil || line.Status != 0 && front != to[1] {
 			line.Refused = errors.New("a rule does not redirect to the values of this map alone; use " +
 				"Caddy's map")
 			break
+		}
+		line.Status = types[action.Member("redirectType").Text]
+		if action.Member("appendQueryString").Text == "false" {
+			line.Query = resolver.QueryIgnore
 		}
 		front = to[1]
 	}

@@ -82,34 +82,40 @@ func readBucket(t *migrate.Table, v migrate.Node) {
 // addRoutingRule adds the line of a routing rule. It matches keys, which have no slash in front, by
 // the characters that they begin with.
 func addRoutingRule(t *migrate.Table, line redirects.Line, condition, redirect migrate.Node) {
-	prefix, host := member(condition, "KeyPrefixEquals").Text, member(redirect, "HostName")
-	protocol, origin := member(redirect, "Protocol").Text, ""
+	prefix, host := member(condition, "KeyPrefixEquals"), member(redirect, "HostName")
+	protocol, origin := member(redirect, "Protocol"), ""
+	key, with := member(redirect, "ReplaceKeyWith"), member(redirect, "ReplaceKeyPrefixWith")
+	for _, m := range []migrate.Node{prefix, host, protocol, key, with} {
+		if m.Kind != 0 && m.Kind != '"' {
+			line.Refused = errors.New("a routing rule has texts in quotation marks, not " + m.String())
+		}
+	}
 	setStatus(&line, member(redirect, "HttpRedirectCode"))
 	switch {
+	case line.Refused != nil:
 	case member(condition, "HttpErrorCodeReturnedEquals").Kind != 0:
 		line.Refused = errors.New("a rule does not know the error that a request would get; use " +
 			"Caddy's handle_errors")
-	case strings.HasPrefix(prefix, "/"):
+	case condition.Kind != 0 && prefix.Kind == 0:
+		line.Refused = errors.New("the Condition has no KeyPrefixEquals; add it")
+	case strings.HasPrefix(prefix.Text, "/"):
 		line.Refused = errors.New("no key of S3 begins with \"/\"; remove it from KeyPrefixEquals")
-	case host.Kind != 0 && host.Kind != '"':
-		line.Refused = errors.New("HostName takes the name of a host, not " + host.String())
-	case host.Text == "" && protocol != "":
+	case host.Text == "" && protocol.Text != "":
 		line.Refused = errors.New("a rule does not change the scheme alone; Caddy redirects to https " +
 			"by itself")
 	case host.Text != "":
-		origin = cmp.Or(protocol, "https") + "://" + host.Text
-		if protocol == "" {
+		origin = cmp.Or(protocol.Text, "https") + "://" + host.Text
+		if protocol.Text == "" {
 			line.Notes = []string{"S3 keeps the scheme of a request, and the rule leads to https"}
 		}
 	}
-	key, with := member(redirect, "ReplaceKeyWith"), member(redirect, "ReplaceKeyPrefixWith")
 	switch {
 	case key.Kind != 0:
 		line.To = redirects.Literal(origin + "/" + strings.TrimPrefix(key.Text, "/"))
 	case with.Kind != 0:
 		line.To = redirects.WithRest(origin + "/" + strings.TrimPrefix(with.Text, "/"))
 	default:
-		line.To = redirects.WithRest(origin + "/" + redirects.Encoded(prefix))
+		line.To = redirects.WithRest(origin + "/" + redirects.Encoded(prefix.Text))
 	}
-	t.AddPath(line, redirects.Encoded(prefix), true)
+	t.AddPath(line, redirects.Encoded(prefix.Text), true)
 }
