@@ -50,14 +50,19 @@ func FormatOf(path string) (format Format, ok bool) {
 // OtherFormatOf returns the format of another program for a file name, by its name in convert. It
 // is for messages about files that are not rule files.
 func OtherFormatOf(path string) (name Format, ok bool) {
-	switch strings.ToLower(filepath.Base(path)) {
-	case "vercel.json", "firebase.json", "docs.json", "mint.json", "routes-manifest.json":
-		return "array", true
-	case "netlify.toml":
-		return "netlify-toml", true
+	name, ok = map[string]Format{
+		"vercel.json": "array", "firebase.json": "array", "docs.json": "array", "mint.json": "array",
+		"routes-manifest.json": "array", "netlify.toml": "netlify-toml", "book.toml": "mdbook",
+		"mkdocs.yml": "mkdocs", "s3_website.yml": "s3", "web.config": "iis",
+		"staticwebapp.config.json":         "azure",
+		".openpublishing.redirection.json": "openpublishing",
+	}[strings.ToLower(filepath.Base(path))]
+	if ok {
+		return name, true
 	}
 	name, ok = map[string]Format{
 		".htaccess": "htaccess", ".yaml": "yaml", ".yml": "yaml", ".map": "map",
+		".rediraffe": "rediraffe",
 	}[strings.ToLower(filepath.Ext(path))]
 	return name, ok
 }

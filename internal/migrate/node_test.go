@@ -31,6 +31,30 @@ func outline(list migrate.Node) string {
 	return strings.Join(all, "; ")
 }
 
+func TestXMLIsDecodedWithThePlacesOfItsElements(t *testing.T) {
+	deep := strings.Repeat("<a>", 100)
+	for _, tt := range []struct{ text, want, wrong string }{
+		{"<?xml version='1.0' encoding='utf-16'?>\n<a b='1' xmlns='x'>\n <c> x &amp; y </c><d/></a>",
+			`1:1 an object (2:1 a an object (2:1 b "1"; 3:2 c "x & y"; 3:20 d ""))`, ""},
+		{"<a><!-- x --><b>1</b> y <b>2<!-- --></b></a>",
+			`1:1 an object (1:1 a an object (1:14 b "1"; 1:25 b "2"))`, ""},
+		{"", "", "links:1:1: EOF"},
+		{"<a>\n<b></a>", "", "links:2:4: XML syntax error on line 2: element <b> closed by </a>"},
+		{"<a>\xff</a>", "", "links:1:4: XML syntax error on line 1: invalid UTF-8"},
+		{deep, "", "links:1:298: more than 100 elements are open here"},
+	} {
+		values, err := links.DecodeXML(tt.text)
+		got, wrong := outline(values), ""
+		if err != nil {
+			message, _, _ := strings.Cut(err.Error(), ";")
+			wrong = strings.Replace(message, "this is not valid XML: ", "", 1)
+		}
+		if got != tt.want || wrong != tt.wrong {
+			t.Errorf("%s\nis %s, %s", tt.text, got, wrong)
+		}
+	}
+}
+
 func TestJSONIsDecodedWithThePlacesOfItsValues(t *testing.T) {
 	for _, tt := range []struct{ text, want, wrong string }{
 		{"[1,\n true, {\"a\" :\t\"é\\/\", \"a\":null}]",

@@ -3,6 +3,7 @@ package migrate
 import (
 	"cmp"
 	"io"
+	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
@@ -83,17 +84,41 @@ func LinesOf(read Reader) func(Input, func(resolver.Rule)) (ReadResult, error) {
 // the text of its groups.
 func (t *Table) AddMatch(line redirects.Line, expression, to string, o pathexpr.Options) {
 	e, err := pathexpr.Parse(expression, o)
-	if err != nil {
+	if err = cmp.Or(line.Refused, err); err != nil {
 		t.RefuseLine(line, pathexpr.Front(expression, "/"), err)
 		return
 	}
 	t.AddPaths(line, e, func(path *pathexpr.Path) ([]redirects.Piece, error) {
 		pieces, err := path.Substitute(to, e.Dollar)
-		if err == nil {
+		if err == nil && line.Answer == redirects.Leads {
 			err = CheckPieces(pieces)
 		}
 		return pieces, err
 	})
+}
+
+// AddPath adds the line of a path without patterns, or of all paths that begin with it. The path
+// can lack its first slash, or be a URL of the site. The line has everything but its path.
+func (t *Table) AddPath(line redirects.Line, path string, isPrefix bool) {
+	text := path
+	for _, piece := range line.To {
+		text += piece.Text
+	}
+	path, otherHost := t.WithoutHost(path)
+	path = "/" + strings.TrimPrefix(path, "/")
+	line.Refused = cmp.Or(line.Refused, otherHost, CheckText("a path or a destination", text),
+		CheckPath(path))
+	if line.Answer == redirects.Leads && line.Refused == nil {
+		line.Refused = CheckPieces(line.To)
+	}
+	if otherHost == nil {
+		line.Path = redirects.Text(path)
+	}
+	if isPrefix && otherHost == nil {
+		last := &line.Path[len(line.Path)-1]
+		last.Variable, last.Spans = redirects.Splat, redirects.Rest
+	}
+	t.Add(line)
 }
 
 // AddPaths adds a line for each path of an expression. The function to makes the destination of

@@ -229,6 +229,9 @@ func TestTheNameOfAFileTellsItsFormat(t *testing.T) {
 		"x/links.json": rulefile.JSON, "a.tsv": rulefile.CSV, "_redirects": rulefile.Redirects,
 		"Vercel.json": "array", "netlify.toml": "netlify-toml", "x/.htaccess": "htaccess",
 		"site.htaccess": "htaccess", "a.yml": "yaml", "moved.map": "map", "links": "", "a.toml": "",
+		"docs/mkdocs.yml": "mkdocs", "book.toml": "mdbook", "web.config": "iis", "s3_website.yml": "s3",
+		"staticwebapp.config.json": "azure", ".openpublishing.redirection.json": "openpublishing",
+		"a.rediraffe": "rediraffe",
 	} {
 		if format, ok := formats.OfFile(path); format.Name != want || ok != (want != "") {
 			t.Errorf("%s is of format %q", path, format.Name)

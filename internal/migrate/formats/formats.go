@@ -6,6 +6,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/migrate/apache"
+	"github.com/caddy-shortlink/shortlink/internal/migrate/generators"
 	"github.com/caddy-shortlink/shortlink/internal/migrate/lists"
 	"github.com/caddy-shortlink/shortlink/internal/migrate/nginx"
 	"github.com/caddy-shortlink/shortlink/internal/migrate/tables"
@@ -37,6 +38,27 @@ func All() []migrate.Format {
 		Name: "yaml", Read: migrate.LinesOf(lists.ReadYAML), SeveralPerLine: true,
 	}, {
 		Name: "golink", Read: migrate.LinesOf(lists.ReadGolink), SeveralPerLine: true,
+	}, {
+		Name: "amplify", Read: migrate.LinesOf(lists.ReadAmplify),
+		HasHosts: true, SaysExact: true, SeveralPerLine: true,
+	}, {
+		Name: "azure", Read: migrate.LinesOf(lists.ReadAzure), SaysExact: true, SeveralPerLine: true,
+	}, {
+		Name: "wordpress", Read: migrate.LinesOf(lists.ReadWordPress), HasHosts: true,
+		SeveralPerLine: true,
+	}, {
+		Name: "openpublishing", Read: migrate.LinesOf(lists.ReadOpenPublishing), SeveralPerLine: true,
+	}, {
+		Name: "s3", Read: migrate.LinesOf(lists.ReadS3), SaysExact: true, SeveralPerLine: true,
+	}, {
+		Name: "iis", Read: migrate.LinesOf(lists.ReadIIS), HasHosts: true, HasLines: true,
+		SeveralPerLine: true,
+	}, {
+		Name: "mkdocs", Read: migrate.LinesOf(generators.ReadMkDocs), HasLines: true,
+	}, {
+		Name: "mdbook", Read: migrate.LinesOf(generators.ReadMdBook), HasLines: true,
+	}, {
+		Name: "rediraffe", Read: migrate.LinesOf(generators.ReadRediraffe), HasLines: true,
 	}}
 }
 
