@@ -84,7 +84,7 @@ func (c *compiled) entryOf(key string) ref {
 
 // find returns the entry of a canonical key, or 0, and its place.
 func (c *compiled) find(key string) (entry slot, at int) {
-	at, ok := c.table.place(key)
+	at, ok := c.table.slotOf(key)
 	if !ok || !c.table.slots.at(at).hasRule() {
 		return 0, at
 	}

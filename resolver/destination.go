@@ -7,6 +7,10 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
+// AppendDestination resolves a request and appends its destination to dst, if the outcome is a
+// redirect. Otherwise it returns dst as it was. A rule without variables allocates nothing if dst
+// has room for about twice the destination.
+//
 // A request takes one longest-prefix match (3.3.1), one search if there are templates, and one
 // construction (3.4). Only a template that leads to a path has a chain to follow.
 func (rs *Ruleset) AppendDestination(dst []byte, req *Request) ([]byte, Result) {

@@ -19,7 +19,7 @@ type Explanation struct {
 	// rule that occurred before.
 	Walk []Step `json:"walk,omitempty"`
 	// Origin says where scheme and host of the destination come from.
-	Origin Source `json:"origin,omitzero"`
+	Origin From `json:"origin,omitzero"`
 	// Appended is the path that was appended to that of the last value, "" for none (R6).
 	Appended string `json:"appended,omitempty"`
 	// Query is the query mode of the first rule, QueryDefault if it has none.
@@ -49,48 +49,48 @@ type Step struct {
 // Capture is the value of a variable of a key.
 type Capture struct{ Name, Raw string }
 
-// Source says where a part of a destination comes from.
-type Source struct {
-	Kind SourceKind `json:"source"`
+// From says where a part of a destination comes from.
+type From struct {
+	Kind FromKind `json:"source"`
 	// Key is that of the rule whose value has the part, for an embedded part or a destination's.
 	Key string `json:"key,omitempty"`
 }
 
-// SourceKind is one of the places that parts of a destination come from.
-type SourceKind string
+// FromKind is one of the places that parts of a destination come from.
+type FromKind string
 
 const (
-	FromNowhere     SourceKind = ""
-	FromRequest     SourceKind = "request"
-	FromEmbedded    SourceKind = "embedded"
-	FromDestination SourceKind = "destination"
-	FromOption      SourceKind = "option"
+	FromNowhere     FromKind = ""
+	FromRequest     FromKind = "request"
+	FromEmbedded    FromKind = "embedded"
+	FromDestination FromKind = "destination"
+	FromOption      FromKind = "option"
 )
 
-// String returns the source in words.
-func (s Source) String() string {
-	switch s.Kind {
+// String returns it in words.
+func (f From) String() string {
+	switch f.Kind {
 	case FromRequest:
 		return "the request"
 	case FromOption:
 		return "the option origin"
 	}
-	return "the destination of " + s.Key
+	return "the destination of " + f.Key
 }
 
-// Given is a value and the source that gave it.
+// Given is a value, and where it comes from.
 type Given struct {
 	Name  string `json:"name,omitempty"`
 	Value string `json:"value"`
-	From  Source `json:"from"`
+	From  From   `json:"from"`
 }
 
 // Parameter is a query parameter of a destination, decoded.
 type Parameter struct {
 	Given
-	// Bare is set if the parameter has no value and no "=" in the destination.
+	// Displaced are the values of the same name that this one replaced, in that order.
 	Displaced []Given `json:"displaced,omitempty"`
-	// Bare reports that the parameter has no value and no "=" in the destination.
+	// Bare is set if the parameter has no value and no "=" in the destination.
 	Bare bool `json:"-"`
 }
 
@@ -197,7 +197,7 @@ func (e *Explanation) explainParts(o *options, req *Request) {
 			e.Appended = step.Remaining + e.Appended
 		}
 	}
-	given := Given{Value: req.Target.Hash, From: Source{Kind: FromRequest}}
+	given := Given{Value: req.Target.Hash, From: From{Kind: FromRequest}}
 	e.Fragment = explainFragment(given, parts.fragment, parts.destinationFragment)
 	e.Query = e.Walk[0].Rule.Query
 	e.explainQuery(o, parts, req.Target.Search)
@@ -205,7 +205,7 @@ func (e *Explanation) explainParts(o *options, req *Request) {
 
 // parts are what the rules of a walk contribute to a destination.
 type parts struct {
-	origin                        Source
+	origin                        From
 	query, destinationQuery       Given
 	laterQueries                  []Given // embedded ones
 	fragment, destinationFragment Given
@@ -214,7 +214,7 @@ type parts struct {
 // partsOf collects the parts of the values of a walk. As in 3.3.2, the first embedded query and the
 // first embedded fragment count.
 func (o *options) partsOf(walk []Step) parts {
-	p := parts{origin: Source{Kind: FromRequest}}
+	p := parts{origin: From{Kind: FromRequest}}
 	if o.origin != "" {
 		p.origin.Kind = FromOption
 	}
@@ -223,14 +223,14 @@ func (o *options) partsOf(walk []Step) parts {
 			return p
 		}
 		if !isInternal(walk[i].Value) {
-			from := Source{FromDestination, walk[i].Rule.Key}
+			from := From{FromDestination, walk[i].Rule.Key}
 			u, _ := parseAbsolute(walk[i].Value)
 			p.origin = from
 			p.destinationQuery = Given{Value: u.Search(), From: from}
 			p.destinationFragment = Given{Value: u.Hash(), From: from}
 			return p
 		}
-		from := Source{FromEmbedded, walk[i].Rule.Key}
+		from := From{FromEmbedded, walk[i].Rule.Key}
 		value := walk[i].next()
 		if query := (Given{Value: value.query, From: from}); p.query.Value == "" {
 			p.query = query
@@ -271,7 +271,7 @@ func (e *Explanation) explainQuery(o *options, p parts, search string) {
 		own.add(parameter)
 	}
 	own.combine(p.query, nil)
-	request := Given{Value: search, From: Source{Kind: FromRequest}}
+	request := Given{Value: search, From: From{Kind: FromRequest}}
 	if mode == QueryIgnore {
 		e.drop(request.parameters())
 	} else {
@@ -290,7 +290,7 @@ func (e *Explanation) explainOwnQuery(p parts, search string) {
 			e.Parameters = query.parameters()
 		}
 	}
-	request := Given{Value: search, From: Source{Kind: FromRequest}}
+	request := Given{Value: search, From: From{Kind: FromRequest}}
 	e.drop(request.parameters())
 }
 

@@ -165,7 +165,7 @@ func (rs *Ruleset) NumberOf(key string) (number int, ok bool) {
 		number = slices.Index(rs.numbers.keys, canonical)
 		return rs.table.slots.n + number, number >= 0
 	}
-	return rs.table.place(canonical)
+	return rs.table.slotOf(canonical)
 }
 
 // SharesNumbers reports whether each key has the same number in both rulesets, because one is

@@ -98,7 +98,7 @@ type stepper struct {
 	// memory contains the path of the stepper, and spare is memory for the next one. places are the
 	// places of captures in the path.
 	memory, spare []byte
-	places        []place
+	places        []textRange
 }
 
 // stepper returns a stepper at a path.
@@ -234,7 +234,7 @@ func (s *stepper) advance(path string, captures []string) (isSafe bool) {
 
 // placesAreUnsafe applies R14 to the segments of a path that contain captures. The captures alone,
 // in any encoding, are known to be safe.
-func placesAreUnsafe(path string, places []place) bool {
+func placesAreUnsafe(path string, places []textRange) bool {
 	var memory [128]byte
 	done := 0 // where the segments end that have been looked at
 	for _, place := range places {
@@ -271,7 +271,7 @@ func (o *options) lastTemplateStep(
 		last.err = ErrTooLong
 		return last
 	}
-	var memory [8]place
+	var memory [8]textRange
 	base, places := appendPlaced(make([]byte, 0, 128), memory[:0], v.base, m.captures)
 	last.base = text(base)
 	if m.captureIsUnsafe() || placesAreUnsafe(last.base, places) {

@@ -137,9 +137,9 @@ func (t *table) branch() table {
 	return b
 }
 
-// place returns the place of a canonical key's slot, even if its rule has been removed. ok is false
+// slotOf returns the place of a canonical key's slot, even if its rule has been removed. ok is false
 // if there is none.
-func (t *table) place(key string) (at int, ok bool) {
+func (t *table) slotOf(key string) (at int, ok bool) {
 	if t.slots.n == 0 {
 		return 0, false
 	}

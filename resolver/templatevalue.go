@@ -57,16 +57,18 @@ func cutPlace(text string) (literal string, slot int, operator uritemplate.Opera
 // appendFilled appends a text with captures instead of placeholders. Captures are raw, and encoded
 // if the operator may not emit them.
 func appendFilled(dst []byte, text string, captures []string) []byte {
-	var memory [8]place
+	var memory [8]textRange
 	filled, _ := appendPlaced(dst, memory[:0], text, captures)
 	return filled
 }
 
-// place is where a capture is in a text.
-type place struct{ from, to int }
+// textRange is where a capture is in a text.
+type textRange struct{ from, to int }
 
 // appendPlaced is appendFilled that also appends the places of the captures.
-func appendPlaced(dst []byte, places []place, text string, captures []string) ([]byte, []place) {
+func appendPlaced(
+	dst []byte, places []textRange, text string, captures []string,
+) ([]byte, []textRange) {
 	for {
 		literal, slot, operator, rest := cutPlace(text)
 		if dst = append(dst, literal...); slot < 0 {
@@ -74,7 +76,7 @@ func appendPlaced(dst []byte, places []place, text string, captures []string) ([
 		}
 		from := len(dst)
 		dst = operator.AppendRaw(dst, captures[slot])
-		places = append(places, place{from, len(dst)})
+		places = append(places, textRange{from, len(dst)})
 		text = rest
 	}
 }
