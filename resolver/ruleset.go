@@ -22,7 +22,7 @@ func (rs *Ruleset) AtSite() (rules int, first Rule) {
 
 // Size returns the bytes of memory that the ruleset's rules take.
 func (rs *Ruleset) Size() int {
-	return rs.table.arena.size() + slotSize*rs.table.slots.n
+	return rs.table.arena.size() + slotSize*rs.table.slots.n + rs.templates.size()
 }
 
 // Rules yields the rules that serve, as they were added, in no particular order.

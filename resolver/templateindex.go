@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 )
@@ -145,6 +146,20 @@ func (x *templateIndex) len() int {
 		return 0
 	}
 	return len(x.entries)
+}
+
+// size returns the bytes that the index holds, without the lengths of text around expressions.
+func (x *templateIndex) size() int {
+	if x == nil {
+		return 0
+	}
+	return x.records.size() + x.texts.size() + sizeOf(x.entries) + sizeOf(x.nodes) +
+		sizeOf(x.ends) + sizeOf(x.edges)
+}
+
+func sizeOf[T any](list []T) int {
+	var value T
+	return cap(list) * int(unsafe.Sizeof(value))
 }
 
 // each yields the rules of the templates with the precedence of their sources, in the order of
