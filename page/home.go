@@ -23,8 +23,9 @@ const storageTime = 5 * time.Second
 // daysOfTotals is for how many days the start page adds up redirects.
 const daysOfTotals = 30
 
-// firstTime is until when the search for the first links counts all links.
-const firstTime = 10 * time.Millisecond
+// mostOfNew is how many links a service has at most whose first links the start page lists: a search
+// counts them all, and among more the first ones tell nobody anything.
+const mostOfNew = 10_000
 
 // mostOnHome is how many links each list of the start page has.
 const mostOnHome = 10
@@ -81,10 +82,9 @@ func (r *request) home() view {
 		}
 	}
 	v.addHits(r)
-	if v.Used == nil && v.Changed == nil {
-		ctx, cancel := context.WithTimeout(r.Context(), firstTime)
-		defer cancel()
-		v.First = r.linksOf(r.links.Search(ctx, find.Query{Most: mostOnHome}).Rules...)
+	if v.Used == nil && v.Changed == nil && v.State.Rules <= mostOfNew {
+		first := r.links.Search(r.Context(), find.Query{Most: mostOnHome})
+		v.First = r.linksOf(first.Rules...)
 	}
 	return v
 }
