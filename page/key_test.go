@@ -83,7 +83,8 @@ func TestALinkOfALaterSourceCanBeEditedAndNotDeleted(t *testing.T) {
 	s := testcaddy.Serve(t, fmt.Sprintf("shortlink {\nfrom file %s\nfrom file %s\n}\n%s\nshortlink_page",
 		first, second, testcaddy.SignIn))
 	got := s.Get(t, "/.links/key/docs", testcaddy.AsAnn, testcaddy.AsHTML)
-	got.Wants(t, 200, "?edit", "Where to delete it", "b.csv:2:1", "<pre>key,destination\ndocs,https://docs.example</pre>")
+	got.Wants(t, 200, "?edit", "Where to delete it", "b.csv:2:1",
+		"<pre>key,destination\ndocs,https://docs.example</pre>")
 	lacks(t, got, "?delete")
 }
 
@@ -109,7 +110,8 @@ func TestATemplatesPageHasAnExampleAndTriesValues(t *testing.T) {
 		s.Get(t, "/.links/key/?"+values.Encode(), testcaddy.AsAnn, testcaddy.AsHTML).
 			Wants(t, 200, `href="`+tt.leads+`"`)
 	}
-	s.Get(t, key+"?value.owner=", testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200, `name="value.owner" value=""`)
+	s.Get(t, key+"?value.owner=", testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200,
+		`name="value.owner" value=""`)
 }
 
 func TestALongDestinationIsFoldedAndManyParametersAreASummary(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 )
 
 // Written returns a rule as a file in a format has it, for people who change it there: a member of
-// an object, a row under the names of its columns, or the lines of _redirects. The error says why the
-// format cannot have the rule.
+// an object, a row under the names of its columns, or the lines of _redirects. The error says why
+// the format cannot have the rule.
 func Written(rule resolver.Rule, format Format) (string, error) {
 	if format == Redirects {
 		rule = withStatus(rule, resolver.DefaultStatus)
