@@ -88,9 +88,9 @@ type jsonReader struct {
 type memberSpan struct{ key, keyEnd, value, end int }
 
 // objectPerLink is the error of lists of links, in which all rules would have the same key.
-const objectPerLink = "a second object follows; rules are one object from key to destination, such " +
-	"as {\"docs\": \"https://docs.example\"}; a list with an object for each link, as golink exports it, " +
-	"is converted with --from golink"
+const objectPerLink = "a second object follows; rules are one object from key to destination, " +
+	"such as {\"docs\": \"https://docs.example\"}; a list with an object for each link, as golink " +
+	"exports it, is converted with --from golink"
 
 // read reads an object of rules, up to the end of the input. The error has all errors.
 func (j *jsonReader) read() error {

@@ -35,7 +35,8 @@ func writeRedirects(w io.Writer, all iter.Seq[resolver.Rule]) error {
 		lines, err := redirectsOf(rule)
 		for _, made := range slices.Concat(lines.last.Own, lines.last.Ends) {
 			in, ok := indexes[resolver.CanonicalKey(made.Key, false)]
-			if err == nil && (!ok || in > i || !made.Exact && rules[in].Exact) {
+			_, hasBelow := indexes[resolver.CanonicalKey(made.Key+"/{+rest}", false)]
+			if err == nil && (!ok || in > i || !made.Exact && !hasBelow && rules[in].Exact) {
 				err = fmt.Errorf("the line of a _redirects file would be a rule for %s, too, in front of "+
 					"any line for that; write json or csv", made.Key)
 			}

@@ -52,7 +52,8 @@ func otherFormat(name, option string, first []byte) string {
 	case isObject || isOurs || bytes.IndexByte(first, 0) >= 0: // which is not text
 		return ""
 	}
-	return "; for the other formats write " + option + " csv or " + option + " redirects" + convert + name
+	return "; for the other formats write " + option + " csv or " + option + " redirects" +
+		convert + name
 }
 
 // isListed reports whether a JSON object has members in which other programs list redirects.
