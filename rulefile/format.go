@@ -53,8 +53,8 @@ func Read(r io.Reader, format Format, source string, add func(resolver.Rule)) er
 	return err
 }
 
-// Write writes rules in a format. The error is that of w, or an [Errors] that lists the rules left
-// out, because the format cannot express them.
+// Write writes rules in a format; for CSV it goes through them twice. The error is that of w, or an
+// [Errors] that lists the rules left out, because the format cannot express them.
 func Write(w io.Writer, format Format, rules iter.Seq[resolver.Rule]) error {
 	switch format {
 	case JSON:

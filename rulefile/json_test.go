@@ -101,7 +101,7 @@ func TestReadJSONSaysWhatIsWrongAndWhere(t *testing.T) {
 		"a comment":                   {"{\n// mine\n\"a\": \"/b\"}", `links.json:2:1: this is not JSON: JSON has no comments, and paths need quotation marks`},
 		"a bare word":                 {`{"a": https}`, `links.json:1:7: this is not JSON: "https" is not a value; text needs quotation marks`},
 		"text behind the object":      {`{"a": "/b"} x`, `links.json:1:13: this is not JSON: "x" is not a value; text needs quotation marks`},
-		"an object behind the object": {"{\"a\": \"/b\"}\n{}", `links.json:2:1: a second object follows; rules are one object from key to destination, such as {"docs": "https://docs.example"}; a list with an object for each link, as golink exports it, is converted with --from golink`},
+		"an object behind the object": {"{\"a\": \"/b\"}\n{}", `links.json:1:1: this is an object for each link, as golink exports them; rules are one object from key to destination, such as {"docs": "https://docs.example"}; a list of golink is converted with --from golink`},
 		"a number for a value":        {`{"a": 301}`, `links.json:1:7: the value of "a" is 301: write the destination as a string, or as an object {"to": "…"}`},
 		"null for a value":            {`{"a": null}`, `links.json:1:7: the value of "a" is null: write the destination as a string, or as an object {"to": "…"}`},
 		"an array for a value": {`{"a": [["/b"], {}]}`, `links.json:1:8: the array of "a" has objects, each for a time, such as {"to": "https://x.example", "until": "2027-03-01"}, not an array

@@ -2,6 +2,7 @@ package rulefile
 
 import (
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -88,13 +89,19 @@ type jsonReader struct {
 type memberSpan struct{ key, keyEnd, value, end int }
 
 // objectPerLink is the error of lists of links, in which all rules would have the same key.
-const objectPerLink = "a second object follows; rules are one object from key to destination, " +
-	"such as {\"docs\": \"https://docs.example\"}; a list with an object for each link, as golink " +
-	"exports it, is converted with --from golink"
+const objectPerLink = "this is an object for each link, as golink exports them; rules are one " +
+	"object from key to destination, such as {\"docs\": \"https://docs.example\"}; a list of golink " +
+	"is converted with --from golink"
+
+// severalObjects matches the beginning of such a list.
+var severalObjects = regexp.MustCompile(`^[^"]*\{[^{}]*\}\s*\{`)
 
 // read reads an object of rules, up to the end of the input. The error has all errors.
 func (j *jsonReader) read() error {
 	const what = "rules are an object from key to destination, not "
+	if begin, _ := j.tokens.r.Peek(j.tokens.r.Size()); severalObjects.Match(begin) {
+		j.fail(&Error{resolver.Position{Source: j.tokens.source, Line: 1, Column: 1}, objectPerLink})
+	}
 	switch start := j.next(); start.kind {
 	case '{':
 	case '[':
@@ -113,9 +120,7 @@ func (j *jsonReader) read() error {
 func (j *jsonReader) readEnd(behind string) error {
 	if j.end == nil {
 		extra, err := j.tokens.token()
-		if err == nil && extra.kind == '{' && !j.isValue {
-			j.errs, err = nil, &Error{extra.at, objectPerLink} // so errors in front are none
-		} else if err == nil {
+		if err == nil {
 			err = &Error{extra.at, "nothing may follow " + behind}
 		}
 		j.fail(err)

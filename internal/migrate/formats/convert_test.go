@@ -104,7 +104,8 @@ func TestAnObjectForEachLinkIsNoObjectOfRules(t *testing.T) {
 	} {
 		out, done := convert(t, rulefile.JSON, rulefile.JSON, text)
 		if out != "{\n}\n" || done.Exact != 0 || done.Refused.Count != 1 ||
-			!strings.HasPrefix(migratetest.ReportsOf(done.Refused), "file:2:1: a second object follows") {
+			!strings.HasPrefix(migratetest.ReportsOf(done.Refused), "file:1:1: this is an object for each "+
+				"link, as") {
 			t.Errorf("%s: %s%+v", name, out, done)
 		}
 	}
