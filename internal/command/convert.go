@@ -32,6 +32,7 @@ type converting struct {
 	exact         bool
 	isExactGiven  bool
 	columns       map[string]string // names of a CSV table's columns, by ours
+	keys          string            // a [migrate.KeyKind]
 }
 
 // skipped is how unsupported lines are read: the output never has them, and each is reported with
@@ -89,6 +90,10 @@ func (c *converting) addDefaultFlags(cmd *cobra.Command) {
 		"Query mode of rules without one: "+rulefile.QueryModes)
 	cmd.Flags().StringToStringVar(&c.columns, "columns", nil,
 		"Columns of a CSV table, such as key=Slashtag,to=Destination,status=Code")
+	cmd.Flags().StringVar(&c.keys, "keys", "",
+		"What keys in YAML are: literal or regexp (default: an expression if it looks like one)")
+	_ = cmd.RegisterFlagCompletionFunc("keys", cobra.FixedCompletions(
+		migrate.KeyKinds(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions([]cobra.Completion{
 		"301", "302", "303", "307", "308"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("query", cobra.FixedCompletions(
@@ -131,7 +136,7 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 		defer progress.end()
 		return migrate.Convert(w, to, migrate.Input{
 			Reader: &steppingReader{Reader: r, progress: progress}, Source: printable.Text(path),
-			Reading: how, Columns: c.columns,
+			Reading: how, Columns: c.columns, Keys: migrate.KeyKind(c.keys),
 		}, from)
 	})
 	if _, is := errors.AsType[negative](err); err != nil && !is {
@@ -207,6 +212,11 @@ func (c *converting) checkFlags(from migrate.Format) error {
 		}
 	}
 	switch {
+	case c.keys != "" && !from.HasKeys:
+		return fmt.Errorf("--keys is for lists of paths such as --from yaml, and %s is read; leave it out",
+			from.Name)
+	case c.keys != "" && !slices.Contains(migrate.KeyKinds(), c.keys):
+		return fmt.Errorf("--keys is literal or regexp, not %q", c.keys)
 	case from.SaysStatus && c.status != "":
 		return fmt.Errorf("--status is for rules without a status, and %s sets one for each line; "+
 			"leave it out", from.Name)

@@ -18,6 +18,9 @@ type Table struct {
 	// Reading holds the hosts of the site, and defaults for what the file leaves out.
 	Reading rulefile.Reading
 	Source  string // the name of the file, for positions
+	Keys    KeyKind
+
+	expressions Names // keys that were taken for expressions
 }
 
 // Reader reads a table of another program. It adds the lines of its entries to t, in order, and
@@ -42,6 +45,8 @@ type Format struct {
 	HasLines bool
 	// SeveralPerLine reports whether entries on the same line count separately.
 	SeveralPerLine bool
+	// HasKeys reports whether entries can be paths or regular expressions; see [KeyKind].
+	HasKeys bool
 	// IsNetlify reports whether entries mean the same as lines of _redirects.
 	IsNetlify bool
 }
@@ -53,6 +58,7 @@ type Input struct {
 	Reading rulefile.Reading
 	// Columns holds the names of a CSV table's columns by our names, if the user states them.
 	Columns map[string]string
+	Keys    KeyKind
 }
 
 // ReadResult is the result of a reader, besides the rules.
@@ -66,13 +72,15 @@ type ReadResult struct {
 func LinesOf(read Reader) func(Input, func(resolver.Rule)) (ReadResult, error) {
 	return func(in Input, add func(resolver.Rule)) (found ReadResult, err error) {
 		reports := rulefile.NewReports(true)
-		t := &Table{Reading: in.Reading, Source: in.Source, Table: redirects.NewTable(redirects.Options{
+		t := &Table{Reading: in.Reading, Source: in.Source, Keys: in.Keys}
+		t.Table = redirects.NewTable(redirects.Options{
 			TakesBelow: in.Reading.Exact != nil && !*in.Reading.Exact,
 			Status:     in.Reading.Status,
 			Query:      in.Reading.Query,
 			Report:     reports.Add,
-		})}
+		})
 		end := cmp.Or(read(t, in.Reader), io.EOF)
+		t.remarkOnKeys()
 		t.Rules(add)
 		found.Entries = t.Entries()
 		found.Warnings, err = reports.Result(end)
