@@ -190,7 +190,7 @@ func (n *blockReader) addDefault(at resolver.Position, to string) {
 	default:
 		n.fallback = &redirects.Line{At: at, IsLater: true, To: redirects.Literal(to),
 			Query: n.Reading.Query,
-			Path: redirects.Below(nil)}
+			Path:  redirects.Below(nil)}
 	}
 }
 
