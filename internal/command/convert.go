@@ -47,7 +47,7 @@ func convertCommand() *cobra.Command {
 		Long: `Reads rules from a file, or from standard input, and writes them in another format
 to standard output: json, csv, redirects for the _redirects of Netlify and Cloudflare
 Pages, or map for a path and its destination on each line. --from is not needed if the
-file's name tells the format. --status, --exact and --query apply to rules for which the
+file's name or content tells the format. --status, --exact and --query apply to rules for which the
 file says nothing. Rules of other programs are exact, unless the program also matches
 below a path, or --exact=false is given.
 
@@ -69,7 +69,7 @@ wrong usage and for files that cannot be opened.`,
 		RunE: exiting(func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) }),
 	}
 	cmd.Flags().StringVar(&c.from, "from", "", "Format of what is read: "+
-		listOf(formats.Names())+" (default: what the file's name tells)")
+		listOf(formats.Names())+" (default: what the file's name or content tells)")
 	cmd.Flags().StringVar(&c.to, "to", "", "Format of what is written: "+listOf(migrate.ToFormats()))
 	cmd.Flags().StringVarP(&c.output, "output", "o", standardOutput,
 		"File to write, at once and as a whole; - for standard output")
@@ -108,20 +108,7 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		path = args[0]
 	}
-	from, inFrom := c.formatOf(path)
-	to, inTo := migrate.ParseTo(c.to)
-	if c.to == "" {
-		inTo = fmt.Errorf("write --to with a format: %s", listOf(migrate.ToFormats()))
-	}
-	var inOutput error
-	if c.output == "" {
-		inOutput = errors.New("--output takes the path of a file; it is empty")
-	}
-	if err := errors.Join(inFrom, inTo, inOutput); err != nil {
-		return err
-	}
-	c.isExactGiven = cmd.Flags().Changed("exact")
-	how, err := c.reading(from)
+	to, err := c.outputFormat()
 	if err != nil {
 		return err
 	}
@@ -130,6 +117,15 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer closeInput()
+	r, from, guess, err := c.formatOf(path, r)
+	if err != nil {
+		return err
+	}
+	c.isExactGiven = cmd.Flags().Changed("exact")
+	how, err := c.reading(from)
+	if err != nil {
+		return err
+	}
 	progress := newProgress(cmd.ErrOrStderr(), "converting")
 	progress.setTotal(sizeOf(r))
 	done, err := c.write(cmd, to, func(w io.Writer) (migrate.Conversion, error) {
@@ -142,10 +138,24 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 	if _, is := errors.AsType[negative](err); err != nil && !is {
 		return err
 	}
+	done.Remarks = slices.Concat(guess, done.Remarks)
 	if err == nil && differs(done) {
 		err = errNegative
 	}
 	return errors.Join(writeConversion(cmd.ErrOrStderr(), done), err)
+}
+
+// outputFormat returns the format to write.
+func (c *converting) outputFormat() (to rulefile.Format, err error) {
+	if c.to == "" {
+		err = fmt.Errorf("write --to with a format: %s", listOf(migrate.ToFormats()))
+	} else {
+		to, err = migrate.ParseTo(c.to)
+	}
+	if c.output == "" {
+		err = errors.Join(err, errors.New("--output takes the path of a file; it is empty"))
+	}
+	return to, err
 }
 
 // openInput opens a file, or standard input, which closeInput leaves open.
@@ -241,17 +251,32 @@ func (c *converting) checkColumns(from migrate.Format) error {
 	return nil
 }
 
-// formatOf returns the input format.
-func (c *converting) formatOf(path string) (migrate.Format, error) {
+// formatOf returns the input format, and the input from its beginning on. A format that the content
+// tells is a remark, guess.
+func (c *converting) formatOf(path string, r io.Reader) (
+	whole io.Reader, format migrate.Format, guess []string, err error,
+) {
 	if c.from != "" {
-		return formats.Parse(c.from)
+		format, err = formats.Parse(c.from)
+		return r, format, nil, err
 	}
-	format, ok := formats.OfFile(path)
-	if !ok {
-		return format, fmt.Errorf("the file's name does not tell its format; write --from with one "+
-			"of: %s", listOf(formats.Names()))
+	begin := make([]byte, formats.ContentSize)
+	n, err := io.ReadFull(r, begin)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return r, format, nil, err
 	}
-	return format, nil
+	whole = io.MultiReader(bytes.NewReader(begin[:n]), r)
+	if file, ok := r.(*os.File); ok { // of which the size is known
+		if _, err := file.Seek(0, io.SeekStart); err == nil {
+			whole = r
+		}
+	}
+	format, isGuess, err := formats.Find(path, begin[:n])
+	if isGuess {
+		guess = append(guess, fmt.Sprintf("the content is that of the format %s; --from sets another",
+			format.Name))
+	}
+	return whole, format, guess, err
 }
 
 // listOf lists formats, with commas between them.
