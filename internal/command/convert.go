@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
@@ -33,6 +32,8 @@ type converting struct {
 	isExactGiven  bool
 	columns       map[string]string // names of a CSV table's columns, by ours
 	keys          string            // a [migrate.KeyKind]
+	all           bool              // report each line also at a terminal
+	caddyfile     string            // where to write what is no rule, or ""
 }
 
 // skipped is how unsupported lines are read: the output never has them, and each is reported with
@@ -51,12 +52,16 @@ file's name or content tells the format. --status, --exact and --query apply to 
 file says nothing. Rules of other programs are exact, unless the program also matches
 below a path, or --exact=false is given.
 
+--caddyfile writes a Caddyfile with the redirects that no rule can express, but Caddy's
+redir: of "/", of other hosts, and of paths with a query.
+
 Nothing is written if no line could be converted. Use -o for a file that Caddy follows:
 it is replaced as a whole, and never by a table without rules.
 
 A report on standard error lists each line whose meaning changes (approximated), that is
 left out (refused), or that no request reaches (dropped); a rule of JSON or CSV counts as
-a line. The output can always be loaded: rules that could not be are refused. Comments
+a line. At a terminal, lines with the same reason are one message, unless --all is given.
+The output can always be loaded: rules that could not be are refused. Comments
 are not kept. In _redirects a line without a status means 301, or with --dialect
 cloudflare 302.
 
@@ -75,6 +80,10 @@ wrong usage and for files that cannot be opened.`,
 		"File to write, at once and as a whole; - for standard output")
 	_ = cmd.RegisterFlagCompletionFunc("from", completeFormats(formats.Names()))
 	_ = cmd.RegisterFlagCompletionFunc("to", completeFormats(migrate.ToFormats()))
+	cmd.Flags().BoolVar(&c.all, "all", false,
+		"Report each line also at a terminal, which else gets one message for each reason")
+	cmd.Flags().StringVar(&c.caddyfile, "caddyfile", "",
+		"File to write a Caddyfile to, of redirects that no rule can express")
 	c.addDefaultFlags(cmd)
 	addRedirectsFlags(cmd, &c.redirects, skipped)
 	return cmd
@@ -139,10 +148,17 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	done.Remarks = slices.Concat(guess, done.Remarks)
+	if c.caddyfile != "" {
+		remark, inFile := c.writeCaddyfile(cmd.Context(), path, done.Elsewhere)
+		if inFile != nil {
+			return inFile
+		}
+		done.Remarks = append(done.Remarks, remark)
+	}
 	if err == nil && differs(done) {
 		err = errNegative
 	}
-	return errors.Join(writeConversion(cmd.ErrOrStderr(), done), err)
+	return errors.Join(c.report(cmd.ErrOrStderr(), done), err)
 }
 
 // outputFormat returns the format to write.
@@ -223,8 +239,7 @@ func (c *converting) checkFlags(from migrate.Format) error {
 	}
 	switch {
 	case c.keys != "" && !from.HasKeys:
-		return fmt.Errorf("--keys is for lists of paths such as --from yaml, and %s is read; leave it out",
-			from.Name)
+		return fmt.Errorf("--keys is for --from yaml, and %s is read; leave it out", from.Name)
 	case c.keys != "" && !slices.Contains(migrate.KeyKinds(), c.keys):
 		return fmt.Errorf("--keys is literal or regexp, not %q", c.keys)
 	case from.SaysStatus && c.status != "":
@@ -328,27 +343,4 @@ func sizeOf(r io.Reader) int64 {
 		return 0
 	}
 	return info.Size()
-}
-
-// writeConversion writes the report as text.
-func writeConversion(to io.Writer, c migrate.Conversion) error {
-	w := bufio.NewWriter(to)
-	for _, group := range []struct {
-		title string
-		lines migrate.Lines
-	}{{"approximated", c.Approximated}, {"refused", c.Refused}, {"dropped", c.Dropped}} {
-		for _, line := range group.lines.Reports {
-			fmt.Fprintf(w, "%s: %s\n", group.title, line)
-		}
-	}
-	for _, remark := range c.Remarks {
-		fmt.Fprintln(w, "Note:", remark+".")
-	}
-	fmt.Fprintf(w, "%d exact, %d approximated, %d refused",
-		c.Exact, c.Approximated.Count, c.Refused.Count)
-	if n := c.Dropped.Count; n > 0 {
-		fmt.Fprintf(w, ", %s never reached", printable.Count(n, "line"))
-	}
-	fmt.Fprintln(w)
-	return w.Flush()
 }

@@ -21,6 +21,7 @@ type Table struct {
 	Keys    KeyKind
 
 	expressions Names // keys that were taken for expressions
+	elsewhere   []Redirect
 }
 
 // Reader reads a table of another program. It adds the lines of its entries to t, in order, and
@@ -66,6 +67,8 @@ type ReadResult struct {
 	Warnings []lint.Warning
 	// Entries counts the entries of the file if some make no rule. Otherwise it may be 0.
 	Entries int
+	// Elsewhere are redirects that no rule can express, but Caddy's redir.
+	Elsewhere []Redirect
 }
 
 // LinesOf returns a function that reads with a [Reader], and makes rules of the lines.
@@ -78,11 +81,12 @@ func LinesOf(read Reader) func(Input, func(resolver.Rule)) (ReadResult, error) {
 			Status:     in.Reading.Status,
 			Query:      in.Reading.Query,
 			Report:     reports.Add,
+			LeftOut:    t.keepElsewhere,
 		})
 		end := cmp.Or(read(t, in.Reader), io.EOF)
 		t.remarkOnKeys()
 		t.Rules(add)
-		found.Entries = t.Entries()
+		found.Entries, found.Elsewhere = t.Entries(), t.redirectsElsewhere()
 		found.Warnings, err = reports.Result(end)
 		return found, err
 	}
@@ -93,6 +97,7 @@ func LinesOf(read Reader) func(Input, func(resolver.Rule)) (ReadResult, error) {
 func (t *Table) AddMatch(line redirects.Line, expression, to string, o pathexpr.Options) {
 	e, err := pathexpr.Parse(expression, o)
 	if err = cmp.Or(line.Refused, err); err != nil {
+		line.To = redirects.Literal(to)
 		t.RefuseLine(line, pathexpr.Front(expression, "/"), err)
 		return
 	}
