@@ -2,6 +2,7 @@ package rulefile
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,6 +56,8 @@ type lineParser struct {
 	dialect Dialect
 	hosts   []string // the site's own
 	words   []word
+	// hasWildcards: a line so far has "*" or placeholders.
+	hasWildcards bool
 	redirectLine
 }
 
@@ -95,7 +98,21 @@ func (p *lineParser) parse(text string) {
 	if rest, ok := p.parseDestination(); ok {
 		p.parseStatus(rest)
 	}
+	if p.dialect == Cloudflare {
+		p.mergeSlashes()
+	}
 }
+
+// mergeSlashes makes one of several slashes in a destination on the site, as Cloudflare does from
+// the first line with a wildcard on.
+func (p *lineParser) mergeSlashes() {
+	p.hasWildcards = p.hasWildcards || strings.Contains(p.path, "*") || placeholder.MatchString(p.path)
+	if p.hasWildcards && strings.HasPrefix(p.to.text, "/") {
+		p.to.text = slashes.ReplaceAllString(p.to.text, "/")
+	}
+}
+
+var slashes = regexp.MustCompile("/+")
 
 // parseSource parses the first word of a line.
 func (p *lineParser) parseSource() {
