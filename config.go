@@ -211,6 +211,9 @@ func eachHandler(
 		if paths := matchedBy(value["match"], "path"); paths != nil {
 			at.way = at.way.Through(paths)
 		}
+		if endings := notFiles(value["match"]); endings != nil {
+			at.way = at.way.BesideFiles(endings)
+		}
 		at.front.isUnsure = at.front.isUnsure || matchesMoreThanHosts(value["match"])
 		for _, member := range slices.Sorted(maps.Keys(value)) {
 			within := at
@@ -283,16 +286,6 @@ func (s configuredSite) origins() (origins []string) {
 	return origins
 }
 
-// matchesMoreThanHosts reports whether a route has a matcher for anything but hosts.
-func matchesMoreThanHosts(matchers any) bool {
-	sets, _ := matchers.([]any)
-	return slices.ContainsFunc(sets, func(set any) bool {
-		members, _ := set.(map[string]any)
-		_, ofHosts := members["host"]
-		return len(members) > 1 || !ofHosts
-	})
-}
-
 // has reports whether a JSON value has one of some handlers.
 func has(value any, handlers ...string) bool {
 	hasAny := func(value any) bool { return has(value, handlers...) }
@@ -311,23 +304,6 @@ func has(value any, handlers ...string) bool {
 func textsOf(elements []any) (texts []string) {
 	for _, element := range elements {
 		texts = append(texts, fmt.Sprint(element))
-	}
-	return texts
-}
-
-// hostsOf returns the hosts that a route's matchers match, or nil for any.
-func hostsOf(matchers any) []string { return matchedBy(matchers, "host") }
-
-// matchedBy returns the values of matchers of one kind in a route's matcher sets, or nil for all.
-func matchedBy(matchers any, kind string) (texts []string) {
-	sets, _ := matchers.([]any)
-	for _, set := range sets {
-		members, _ := set.(map[string]any)
-		named, _ := members[kind].([]any)
-		if named == nil {
-			return nil
-		}
-		texts = append(texts, textsOf(named)...)
 	}
 	return texts
 }
