@@ -11,6 +11,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
 	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/past"
 	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
@@ -99,7 +100,7 @@ func (r *request) editForm(key string) view {
 		return r.noSuchKey(key)
 	}
 	v := r.form(found)
-	if v.Was = live.RuleText(&found); v.Rule.Windows != "" {
+	if v.Was = past.Text(&found); v.Rule.Windows != "" {
 		v.Error, v.Place = severalWindows, r.placeOf(found)
 	}
 	return v

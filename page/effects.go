@@ -9,6 +9,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
 	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/past"
 	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
@@ -102,7 +103,7 @@ func (r *request) effects(written resolver.Rule, e *formEdit, f *live.Effects) e
 		Own: show.LinesOf(f.Own...)}
 	v.Digest = r.links.Serving().Digest
 	if e.from != nil {
-		v.Was = live.RuleText(e.from)
+		v.Was = past.Text(e.from)
 	}
 	v.Title, v.Status = v.Heading(), http.StatusPreconditionRequired
 	return v

@@ -67,7 +67,7 @@ func (r *request) home() view {
 		v.Removed = key
 	}
 	serving := r.links.Serving()
-	for _, c := range r.links.Changed(mostOnHome) {
+	for _, c := range r.links.Past().Changed(&serving.Rules, mostOnHome) {
 		if found, ok := serving.Written(c.Key); ok {
 			l := r.linkOf(found)
 			l.lastChange = *r.lastChangeOf(c.Change, c.Kind)

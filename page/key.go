@@ -182,7 +182,7 @@ func (r *request) hasHappened(done, key string) bool {
 		"saved": resolver.ChangeEdited, "made": resolver.ChangeAdded,
 		"renamed": resolver.ChangeAdded, "removed": resolver.ChangeRemoved,
 	}[done]
-	return r.links.ChangedSince(key, kind, time.Now().Add(-time.Minute))
+	return r.links.Past().IsChangedSince(key, kind, time.Now().Add(-time.Minute))
 }
 
 // whyNotWritable says why the user cannot edit; "" if the user can.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
 	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/past"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -461,7 +462,7 @@ func editRule(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key strin
 	w.Header().Set("ETag", client.EntityTag(h.Serving().Digest))
 	status = http.StatusCreated
 	if was := were[0]; was != nil {
-		w.Header().Set(HeaderWas, inASCII(live.RuleText(was)))
+		w.Header().Set(HeaderWas, inASCII(past.Text(was)))
 		status = http.StatusOK
 	}
 	return status, effects, nil

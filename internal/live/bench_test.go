@@ -15,6 +15,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
 	"go.uber.org/zap"
 
+	"github.com/caddy-shortlink/shortlink/internal/past"
 	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -188,7 +189,7 @@ func BenchmarkWindows(b *testing.B) {
 		run("edit-window", func(i int) error {
 			before, rule := rs.Serving(), s.rule(n/2, fmt.Sprint("https://example.com/new/", i))
 			_, err := rs.Apply(b.Context(), &Edit{Changes: []Change{{Key: rule.Key, Rule: &rule}}})
-			for range keyChanges(before, rs.Serving()) { // as the history does
+			for range past.KeyChanges(&before.Rules, &rs.Serving().Rules) { // as the history does
 			}
 			return err
 		})

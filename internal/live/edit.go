@@ -11,8 +11,8 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/caddy-shortlink/shortlink/internal/refusal"
 	"github.com/caddy-shortlink/shortlink/resolver"
-	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
@@ -74,16 +74,16 @@ const (
 )
 
 // errOutrun: the source holds something else than what serves.
-var errOutrun = refuse(Changed,
+var errOutrun = refusal.Errorf(refusal.Changed,
 	"the rules have changed, and their sources are read anew; try again")
 
 // errContested is the answer to an edit that others have always been ahead of.
-var errContested = refuse(Unavailable, "others have changed the source at each "+
+var errContested = refusal.Errorf(refusal.Unavailable, "others have changed the source at each "+
 	"try for %s, and nothing has been written; try again", editTime)
 
 // Apply derives the rules with an edit from those that serve and validates them like a reload,
 // writes the edit to the source, and swaps them in. It returns what the rule of each change was
-// there, nil for none. A refused edit, a [Refusal], writes nothing.
+// there, nil for none. A refused edit, a [refusal.Refusal], writes nothing.
 func (rs *Ruleset) Apply(ctx context.Context, edit *Edit) (was []*resolver.Rule, err error) {
 	end := time.Now().Add(editTime)
 	for most := firstEditWait; ; most = min(2*most, longestEditWait) {
@@ -115,7 +115,7 @@ func (rs *Ruleset) begin(ctx context.Context, edit *Edit) (*editing, error) {
 	}
 	if edit.IfRules != nil {
 		if err := edit.IfRules(rs.Serving().Digest); err != nil {
-			return nil, &Refusal{Changed, err}
+			return nil, refusal.Of(refusal.Changed, err)
 		}
 	}
 	if edit.Make != nil {
@@ -158,16 +158,8 @@ func (c *Config) firstWritable() (at int, into source.Writable, err error) {
 		}
 		return i, writable, nil
 	}
-	return 0, nil, refuse(NotEditable, "there is no source that can be edited: %s",
+	return 0, nil, refusal.Errorf(refusal.NotEditable, "there is no source that can be edited: %s",
 		strings.Join(reasons, "; "))
-}
-
-// RuleText is what an audit record says of a rule.
-func RuleText(rule *resolver.Rule) string {
-	if rule == nil {
-		return ""
-	}
-	return rulefile.JSONValue(*rule)
 }
 
 // hasOutage reports whether one of the handler's sources cannot be read.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/caddy-shortlink/shortlink/internal/refusal"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -38,7 +39,7 @@ func (e *Edit) onlyIf(check func(now *resolver.Rule) error) *Edit {
 func TestAPreviewTellsWhatAnEditDoesAndWritesNothing(t *testing.T) {
 	for name, refusal := range map[string]error{
 		"an error":           errors.New("only looking"),
-		"a refusal":          refuse(NotEditable, "only looking"),
+		"a refusal":          refusal.Errorf(refusal.NotEditable, "only looking"),
 		"an error of others": fmt.Errorf("only looking: %w", source.ErrChanged),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -278,7 +279,7 @@ func TestAnEditIsToldTheRuleWhereverItStands(t *testing.T) {
 					return no
 				})
 				_, err := rs.Apply(t.Context(), e)
-				if reasonOf(err) != Changed || !errors.Is(err, no) || told != tt.now || s.version > 1 {
+				if reasonOf(err) != refusal.Changed || !errors.Is(err, no) || told != tt.now || s.version > 1 {
 					t.Errorf("it is told %q, and answered with %v; version %d", told, err, s.version)
 				}
 			})

@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/caddy-shortlink/shortlink/internal/past"
+	"github.com/caddy-shortlink/shortlink/internal/refusal"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -73,7 +75,7 @@ func TestWindowsThatBeginLaterAreCountedAndRemovedLikeAllRules(t *testing.T) {
 		confirm := func(f *Effects) error { effects = f; return nil }
 		add := &Edit{Changes: []Change{{Key: "fair", Rule: &later}}, Confirm: confirm}
 		if _, err := rs.Apply(t.Context(), add); err != nil || effects.Added != 1 || effects.Own != nil ||
-			len(effects.Written) != 1 || RuleText(effects.Written[0].Now) != RuleText(&later) {
+			len(effects.Written) != 1 || past.Text(effects.Written[0].Now) != past.Text(&later) {
 			t.Fatalf("got %+v, %v", effects, err)
 		}
 		same := byPatch()
@@ -131,7 +133,7 @@ func TestANewKeyThatIsAlsoRemovedStandsTwice(t *testing.T) {
 		rs, _ := serve(t, Config{Sources: []source.Source{s}})
 		for _, twice := range [][]string{{"b", one, "b", ""}, {"b", "", "%62", one}, {"b", "", "b", ""}} {
 			_, err := rs.Apply(t.Context(), byPatch(twice...))
-			if reasonOf(err) != Invalid || s.version != 1 {
+			if reasonOf(err) != refusal.Invalid || s.version != 1 {
 				t.Errorf("%q: got %v", twice, err)
 			}
 		}
@@ -146,7 +148,7 @@ func TestWhatCannotBecomeThoseOfAnObjectIsNamedAllAtOnce(t *testing.T) {
 		other.set("o", three, "p", three, "shadowed", one)
 		rs, logs := serve(t, Config{Sources: []source.Source{s, other}})
 		_, err := rs.Apply(t.Context(), toRules("a", two))
-		if reasonOf(err) != NotEditable || rs.Serving().Ruleset.Len() != 4 || logs.Len() > 1 {
+		if reasonOf(err) != refusal.NotEditable || rs.Serving().Ruleset.Len() != 4 || logs.Len() > 1 {
 			t.Fatalf("got %v", err)
 		}
 		for _, want := range []string{
@@ -169,7 +171,7 @@ func TestARuleThatStandsTwiceInAnObjectIsRefused(t *testing.T) {
 			"as it serves": toRules("a", one, "a", one), "new": toRules("b", one, "b", two),
 			"in a patch": byPatch("a", two, "a", ""),
 		} {
-			if _, err := rs.Apply(t.Context(), e); reasonOf(err) != Invalid {
+			if _, err := rs.Apply(t.Context(), e); reasonOf(err) != refusal.Invalid {
 				t.Errorf("%s: got %v", name, err)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/find"
 	"github.com/caddy-shortlink/shortlink/internal/hits"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/refusal"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
 )
@@ -136,7 +137,7 @@ func (rs *Ruleset) HitSummary(ctx context.Context, most int) (*hits.Summary, err
 func (rs *Ruleset) DaysOf(ctx context.Context, key string) ([]hits.Day, hits.Count, error) {
 	rule, ok := rs.Serving().Written(key)
 	if !ok {
-		return nil, hits.Count{}, refuse(NoRule, "there is no rule for the key %q", key)
+		return nil, hits.Count{}, refusal.Errorf(refusal.NoRule, "there is no rule for the key %q", key)
 	}
 	canonical := resolver.CanonicalKey(rule.Key, rs.Options.FoldCase)
 	return rs.shared.totals.keeper.DaysOf(ctx, canonical)

@@ -15,6 +15,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/caddy-shortlink/shortlink/internal/past"
 	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -444,7 +445,7 @@ func TestRulesWithWindowsAreEditedAsTheyAreWritten(t *testing.T) {
 			if err != nil {
 				return err.Error()
 			}
-			return RuleText(was[0])
+			return past.Text(was[0])
 		}
 		before := rs.Serving().Digest
 		later := fmt.Sprintf(`{"to":%q,"since":%q}`, one, at(begin, 10))

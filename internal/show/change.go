@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/past"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -117,7 +118,7 @@ func writtenChangeOf(c live.WrittenChange) Change {
 		return NoteChangeOf(c.Was.Note, rule)
 	}
 	return Change{Kind: ChangeWindows, Key: rule.Key, Position: rule.Position.String(),
-		Was: json.RawMessage(live.RuleText(c.Was)), Now: json.RawMessage(live.RuleText(c.Now))}
+		Was: json.RawMessage(past.Text(c.Was)), Now: json.RawMessage(past.Text(c.Now))}
 }
 
 func keyAnswersOf(k resolver.KeyResults) *KeyAnswers {
