@@ -76,13 +76,13 @@ func (r *request) home() view {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), storageTime)
 	defer cancel()
-	counted, err := r.links.HitSummary(ctx, mostOnHome)
+	counted, err := r.links.Hits().Summary(ctx)
 	if err != nil {
 		r.report("hits", err)
 		return v
 	}
 	for _, u := range counted.MostUsed {
-		if found, ok := serving.Written(u.Key); ok {
+		if found, ok := serving.Written(u.Key); ok && len(v.Used) < mostOnHome {
 			l := r.linkOf(found)
 			l.Redirects, l.Uses = u.N, &u.N
 			v.Used = append(v.Used, l)

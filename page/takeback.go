@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
+	"github.com/caddy-shortlink/shortlink/internal/effects"
 	"github.com/caddy-shortlink/shortlink/internal/history"
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/past"
@@ -37,7 +38,7 @@ func (r *request) changePage(id string) view {
 	if c == nil {
 		return failure(r.layout(), client.StatusOf(err), err.Error())
 	}
-	var effects *live.Effects
+	var effects *effects.Effects
 	if err == nil {
 		effects, err = r.try(edit)
 	}
@@ -62,7 +63,7 @@ func (r *request) changePage(id string) view {
 
 // try previews an edit, or makes it for a POST. It returns the effects that are to be confirmed,
 // nil if it is made.
-func (r *request) try(edit *live.Edit) (*live.Effects, error) {
+func (r *request) try(edit *live.Edit) (*effects.Effects, error) {
 	if r.Method == http.MethodPost {
 		_, err := r.links.Apply(r.Context(), edit)
 		if u, is := errors.AsType[unconfirmed](err); is {

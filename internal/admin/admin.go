@@ -17,6 +17,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
+	"github.com/caddy-shortlink/shortlink/internal/effects"
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/past"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
@@ -430,7 +431,7 @@ const (
 )
 
 // note notes the effects of an edit that is about to be made.
-func (f *Effects) note(of *live.Effects) error {
+func (f *Effects) note(of *effects.Effects) error {
 	*f = Effects{Others: of.Count, HasMore: of.HasMore, Unnamed: of.Count - len(of.Others)}
 	f.Lines = show.LinesOf(of.Others...)
 	for _, w := range of.Warnings {

@@ -17,6 +17,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/admin"
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/report"
 	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -306,7 +307,7 @@ func writeBroken(w io.Writer, h live.Status) {
 		fmt.Fprintf(w, "    %s: %s\n", rule.Kind, finding.Text())
 	}
 	if more := h.BrokenRules - len(h.Broken); more > 0 {
-		fmt.Fprintf(w, "    and %d more; %s\n", more, live.CheckNamesAll)
+		fmt.Fprintf(w, "    and %d more; %s\n", more, report.CheckNamesAll)
 	}
 }
 

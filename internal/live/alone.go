@@ -1,6 +1,7 @@
 package live
 
 import (
+	"github.com/caddy-shortlink/shortlink/internal/report"
 	"time"
 
 	"go.uber.org/zap"
@@ -9,19 +10,19 @@ import (
 // alone runs do while nobody else loads rules. What do reports is told after the lock is released,
 // because listeners do not belong to those who wait to load.
 func (rs *Ruleset) alone(do func() error) error {
-	notices, err := func() ([]notice, error) {
+	notices, err := func() ([]report.Notice, error) {
 		rs.shared.loading.Lock()
 		defer rs.unlockLoading()
 		rs.shared.notices = nil
 		err := do()
 		return rs.shared.notices, err
 	}()
-	rs.tell(rs.Serving(), notices)
+	rs.reporter.Tell(rs.Serving().versions, notices...)
 	return err
 }
 
 // addNotice adds a notice to tell after the load. shared.loading must be held.
-func (rs *Ruleset) addNotice(n notice) { rs.shared.notices = append(rs.shared.notices, n) }
+func (rs *Ruleset) addNotice(n report.Notice) { rs.shared.notices = append(rs.shared.notices, n) }
 
 // unlockLoading releases shared.loading. A worn ruleset is recompiled first, in the background:
 // requests and the caller do not wait for it, but the next load does.

@@ -10,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/caddy-shortlink/shortlink/internal/pending"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
 )
@@ -107,7 +108,7 @@ func TestVeryManyKeysAreReadAsAWhole(t *testing.T) {
 		rs, _ := serve(t, Config{Sources: []source.Source{s}})
 		synctest.Wait()
 		s.put("b", two)
-		keys := make([]string, maxKeys+1)
+		keys := make([]string, pending.MaxKeys+1)
 		for i := range keys {
 			keys[i] = fmt.Sprint("key", i)
 		}
@@ -201,12 +202,12 @@ func TestAnOutageIsRejectedWhenItHasLasted(t *testing.T) {
 		if rs.LastError() != nil {
 			t.Errorf("it is rejected at once: %v", rs.LastError())
 		}
-		letPass(grace)
+		letPass(pending.Grace)
 		if rs.LastError() == nil {
 			t.Error("it is not rejected though the outage lasts")
 		}
 		s.sayAll()
-		letPass(2 * grace)
+		letPass(2 * pending.Grace)
 		if n := rejections(logs); n != 1 {
 			t.Errorf("%d rejections are told of", n)
 		}

@@ -221,7 +221,7 @@ func TestHitsStayWithTheirKeyOverChanges(t *testing.T) {
 		}
 		want := func(key string, n uint64) {
 			t.Helper()
-			list, err := rs.Hits(t.Context())
+			list, err := rs.Hits().List(t.Context(), rs.Serving().Ruleset)
 			if err != nil {
 				t.Fatal(err)
 			}

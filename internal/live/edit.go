@@ -11,7 +11,9 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/caddy-shortlink/shortlink/internal/effects"
 	"github.com/caddy-shortlink/shortlink/internal/refusal"
+	"github.com/caddy-shortlink/shortlink/internal/turn"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
 )
@@ -29,7 +31,7 @@ type Edit struct {
 	// Confirm, if not nil, is told what the edit does before anything is written, each time that it
 	// is derived. Its error is that of [Ruleset.Apply], and leaves everything as it is. Others who
 	// load rules wait for it.
-	Confirm func(*Effects) error
+	Confirm func(*effects.Effects) error
 	// InPlace refuses the edit where it would hide a rule of a later source.
 	InPlace bool
 	Remote  string // who edits, by address
@@ -101,7 +103,7 @@ func (rs *Ruleset) Apply(ctx context.Context, edit *Edit) (was []*resolver.Rule,
 		case !time.Now().Before(end):
 			return nil, errContested
 		}
-		wait(ctx, rand.N(most)) // random, so that two servers do not meet at each try
+		turn.Wait(ctx, rand.N(most)) // random, so that two servers do not meet at each try
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/refusal"
 	"github.com/caddy-shortlink/shortlink/internal/schedule"
+	"github.com/caddy-shortlink/shortlink/internal/turn"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -60,7 +61,7 @@ func TestAClientThatHasGoneCostsNoLoad(t *testing.T) {
 			rs := New(Config{
 				Context: caddy.Context{Context: t.Context()}, Sources: []source.Source{counted},
 			})
-			rs.logger, rs.shared = zap.NewNop(), &shared{loading: make(turn, 1)}
+			rs.logger, rs.shared = zap.NewNop(), &shared{loading: turn.NewLock()}
 			empty, _ := resolver.Compile(nil, resolver.Options{})
 			rs.shared.serving.Store(&Loaded{Rules: schedule.Rules{Ruleset: empty}})
 			rs.shared.loading.Lock() // by another edit

@@ -11,6 +11,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/pace"
 	"github.com/caddy-shortlink/shortlink/internal/past"
+	"github.com/caddy-shortlink/shortlink/internal/pending"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/refusal"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -115,24 +116,24 @@ func (e *editing) logged() []zap.Field {
 // sources hold. It returns what is to serve then, nil if the source has to be read for that.
 func (e *editing) tryAndWrite() (*candidate, error) {
 	if e.rs.LastError() == nil { // else the sources hold something else for certain
-		next, err := e.tryAndWriteWith(make([]pending, len(e.rs.Sources)))
+		next, err := e.tryAndWriteWith(make([]pending.Reading, len(e.rs.Sources)))
 		if !refusal.Is(err) || err == errOutrun {
 			return next, err
 		}
 	}
-	e.leaveToRead(pendingKeys(keysOf(e.changes())...))
-	return e.tryAndWriteWith(e.rs.shared.backlog.takeAll(len(e.rs.Sources)))
+	e.leaveToRead(pending.Keys(pending.KeysOf(e.changes())...))
+	return e.tryAndWriteWith(e.rs.shared.backlog.TakeAll(len(e.rs.Sources)))
 }
 
 // isPinned reports whether the sources have to hold what serves.
 func (e *editing) isPinned() bool { return e.IfRules != nil || e.Make != nil }
 
 // leaveToRead leaves it to the next load to read something of the edited source.
-func (e *editing) leaveToRead(what pending) { e.rs.shared.backlog.add(e.at, what) }
+func (e *editing) leaveToRead(what pending.Reading) { e.rs.shared.backlog.Add(e.at, what) }
 
 // tryAndWriteWith makes the edit of what serves and of what there is to read of the sources, if the
 // rules are good with it.
-func (e *editing) tryAndWriteWith(work []pending) (*candidate, error) {
+func (e *editing) tryAndWriteWith(work []pending.Reading) (*candidate, error) {
 	next, err := e.derive(work)
 	isRead := false
 	if err = e.validate(next, err); err == nil {
@@ -149,7 +150,7 @@ func (e *editing) tryAndWriteWith(work []pending) (*candidate, error) {
 }
 
 // derive makes the candidate that the edit leads to.
-func (e *editing) derive(work []pending) (*candidate, error) {
+func (e *editing) derive(work []pending.Reading) (*candidate, error) {
 	// The client may go away, and no source is to blame for that: so this is not its context.
 	l := e.rs.newLoading(e.rs.Context, pace.New().Pause)
 	l.edit = e
@@ -164,7 +165,7 @@ func (e *editing) write(next *candidate) (isRead bool, err error) {
 	version, err := e.into.Edit(e.ctx, next.versions[e.at], edit)
 	switch {
 	case errors.Is(err, source.ErrChanged):
-		e.leaveToRead(pendingKeys(keysOf(e.changes())...))
+		e.leaveToRead(pending.Keys(pending.KeysOf(e.changes())...))
 		return false, errOutrun
 	case errors.Is(err, source.ErrBeingWritten):
 		return false, fmt.Errorf("source %s: %w", e.into, err)
@@ -177,7 +178,7 @@ func (e *editing) write(next *candidate) (isRead bool, err error) {
 	if version != "" && slices.EqualFunc(before, next.remarks[e.at], isSame) {
 		return true, nil
 	}
-	e.leaveToRead(pending{isStale: true, isWhole: true})
+	e.leaveToRead(pending.Whole())
 	if !next.HasRulesOf(e.at + 1) {
 		e.rs.shared.emptied = e.at + 1
 	}
@@ -277,7 +278,7 @@ func (e *editing) refused(err error) error {
 	}
 	reported, isKnown := refusalOf(err)
 	if !isKnown {
-		e.leaveToRead(pending{isStale: true, isWhole: true}) // it may be out
+		e.leaveToRead(pending.Whole()) // it may be out
 	}
 	e.rs.loadStale(nil)
 	if last := e.rs.LastError(); !isKnown && last != nil && e.rs.hasOutage() {

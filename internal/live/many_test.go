@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/caddy-shortlink/shortlink/internal/effects"
 	"github.com/caddy-shortlink/shortlink/internal/past"
 	"github.com/caddy-shortlink/shortlink/internal/refusal"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -71,12 +72,12 @@ func TestWindowsThatBeginLaterAreCountedAndRemovedLikeAllRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var effects *Effects
-		confirm := func(f *Effects) error { effects = f; return nil }
+		var told *effects.Effects
+		confirm := func(f *effects.Effects) error { told = f; return nil }
 		add := &Edit{Changes: []Change{{Key: "fair", Rule: &later}}, Confirm: confirm}
-		if _, err := rs.Apply(t.Context(), add); err != nil || effects.Added != 1 || effects.Own != nil ||
-			len(effects.Written) != 1 || past.Text(effects.Written[0].Now) != past.Text(&later) {
-			t.Fatalf("got %+v, %v", effects, err)
+		if _, err := rs.Apply(t.Context(), add); err != nil || told.Added != 1 || told.Own != nil ||
+			len(told.Written) != 1 || past.Text(told.Written[0].Now) != past.Text(&later) {
+			t.Fatalf("got %+v, %v", told, err)
 		}
 		same := byPatch()
 		same.Make = func(serving *Loaded) ([]Change, error) {
@@ -89,13 +90,13 @@ func TestWindowsThatBeginLaterAreCountedAndRemovedLikeAllRules(t *testing.T) {
 			})
 		}
 		same.Confirm = confirm
-		if _, err := rs.Apply(t.Context(), same); err != nil || effects.Changed != 0 || s.version != 2 {
-			t.Fatalf("got %+v, %v", effects, err)
+		if _, err := rs.Apply(t.Context(), same); err != nil || told.Changed != 0 || s.version != 2 {
+			t.Fatalf("got %+v, %v", told, err)
 		}
 		without := toRules("a", one)
 		without.Confirm = confirm
-		if _, err := rs.Apply(t.Context(), without); err != nil || effects.Removed != 1 {
-			t.Fatalf("got %+v, %v", effects, err)
+		if _, err := rs.Apply(t.Context(), without); err != nil || told.Removed != 1 {
+			t.Fatalf("got %+v, %v", told, err)
 		}
 		if rs.Serving().HasWindows() {
 			t.Error("it is still there")
@@ -189,13 +190,13 @@ func TestAPatchThatChangesNothingWritesNothing(t *testing.T) {
 		if err != nil || previewed.Digest != before.Digest {
 			t.Errorf("the preview is %v, %v", previewed, err)
 		}
-		var told *Effects
-		e.Confirm = func(f *Effects) error { told = f; return nil }
+		var told *effects.Effects
+		e.Confirm = func(f *effects.Effects) error { told = f; return nil }
 		if _, err := rs.Apply(t.Context(), e); err != nil || told.Digest != before.Digest {
 			t.Errorf("got %v, %v", told, err)
 		}
 		refusal := errors.New("only looking")
-		e.Confirm = func(*Effects) error { return refusal }
+		e.Confirm = func(*effects.Effects) error { return refusal }
 		if _, err := rs.Apply(t.Context(), e); err != refusal {
 			t.Errorf("got %v", err)
 		}

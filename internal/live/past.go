@@ -10,7 +10,6 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/history"
 	"github.com/caddy-shortlink/shortlink/internal/past"
 	"github.com/caddy-shortlink/shortlink/internal/refusal"
-	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 // Past tells of the changes of what served.
@@ -57,12 +56,4 @@ func (rs *Ruleset) record(old *Loaded, next *candidate, by *Edit, now time.Time)
 		change.Source = strings.Join(names, ", ")
 	}
 	rs.Past().Record(change, &next.difference, &old.Rules, &next.Rules)
-}
-
-// written returns the rule of a key as it is written, nil for none.
-func (l *Loaded) written(key string) *resolver.Rule {
-	if rule, ok := l.Written(key); ok {
-		return &rule
-	}
-	return nil
 }

@@ -281,8 +281,10 @@ func newRuleset(t *testing.T, config Config) (*Ruleset, *observer.ObservedLogs) 
 	t.Helper()
 	rs := New(config)
 	core, logs := observer.New(zapcore.DebugLevel)
-	rs.logger, rs.events = zap.New(core), new(caddyevents.App)
-	if err := rs.events.Provision(rs.Context); err != nil {
+	rs.logger = zap.New(core)
+	events := new(caddyevents.App)
+	rs.reporter = rs.newReporter(events)
+	if err := events.Provision(rs.Context); err != nil {
 		t.Fatal(err)
 	}
 	return rs, logs

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/caddy-shortlink/shortlink/internal/copies"
 	"github.com/caddy-shortlink/shortlink/internal/pace"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -67,7 +68,7 @@ func (rs *Ruleset) loadFirst(before predecessors) (first *Loaded, last *lastLoad
 		return first, goodLoad(time.Now()), nil
 	}
 	sources, found := before.lastGood(rs)
-	sources, copied := rs.withCopies(sources)
+	sources, copied := copies.StandIns(rs.Context, sources)
 	if !found && !copied {
 		return nil, nil, err
 	}

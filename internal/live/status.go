@@ -6,7 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddy-shortlink/shortlink/internal/ahead"
 	"github.com/caddy-shortlink/shortlink/internal/history"
+	"github.com/caddy-shortlink/shortlink/internal/metrics"
+	"github.com/caddy-shortlink/shortlink/internal/place"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/source"
 )
@@ -123,12 +126,12 @@ type OutageStatus struct {
 	StoredCopy bool      `json:"stored_copy,omitempty"`
 }
 
-func statusOfSource(from source.Source, t *totals) SourceStatus {
+func statusOfSource(from source.Source, t *metrics.Totals) SourceStatus {
 	writable, ok := from.(source.Writable)
 	info := SourceStatus{Source: from.String(), Writable: ok && writable.Writable() == nil}
 	if outage := source.OutageOf(from); outage != nil {
 		info.Outage = &OutageStatus{
-			outage.Since, outage.Err.Error(), t.lastSuccess(from), outage.StoredCopy,
+			outage.Since, outage.Err.Error(), t.LastSuccess(from), outage.StoredCopy,
 		}
 	}
 	return info
@@ -160,7 +163,7 @@ func (rs *Ruleset) Status() Status {
 			BrokenRule{lint.FailureKind(err.Kind), err.Position.String(), err.Key, err.Message})
 	}
 	for _, from := range rs.Sources {
-		status.Sources = append(status.Sources, statusOfSource(from, rs.shared.totals))
+		status.Sources = append(status.Sources, statusOfSource(from, rs.shared.totals.Totals))
 	}
 	if last.err != nil {
 		status.LastLoad.Result, status.LastLoad.Error, status.LastLoad.FailingSince = "rejected",
@@ -193,4 +196,27 @@ func UniqueNames(public []string) (unique []string, count map[string]int) {
 func (s Status) IsAtFault() bool {
 	isOut := func(from SourceStatus) bool { return from.Outage != nil }
 	return s.LastLoad.Error != "" || s.BrokenRules > 0 || slices.ContainsFunc(s.Sources, isOut)
+}
+
+// WindowStatus is what windows do next.
+type WindowStatus struct {
+	// NextEdge is when the next window begins or ends.
+	NextEdge *time.Time `json:"next_edge,omitempty"`
+	// LooksAhead tells that what fails then or later is still being found out.
+	LooksAhead bool `json:"looks_ahead,omitempty"`
+	// Warnings are what fails then or later, and an expectation that has failed since an edge.
+	Warnings []string `json:"edge_warnings,omitempty"`
+}
+
+// windowStatus returns what windows of what serves do next.
+func (c *Config) windowStatus(serving *Loaded) (status WindowStatus) {
+	if edge, ok := serving.NextEdge(); ok {
+		status.NextEdge, status.LooksAhead = &edge, !serving.ahead.IsDone()
+	}
+	warnings := append(ahead.FailingNow(&serving.Rules, c.checkOf(serving)),
+		serving.ahead.Warnings(serving.At())...)
+	for _, w := range place.OfWarnings(c.Context, c.Sources, serving.versions, warnings) {
+		status.Warnings = append(status.Warnings, w.String())
+	}
+	return status
 }

@@ -15,6 +15,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/caddy-shortlink/shortlink/internal/ahead"
 	"github.com/caddy-shortlink/shortlink/internal/past"
 	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -249,7 +250,7 @@ func TestAWindowEndsWhileASourceIsReadSlowly(t *testing.T) {
 		close(s.let)
 		synctest.Wait()
 		rs.wantServed(t, "a", "pass", "n", one, "b", two)
-		list, err := rs.Hits(t.Context())
+		list, err := rs.Hits().List(t.Context(), rs.Serving().Ruleset)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -376,10 +377,10 @@ func TestTheFirstTenThousandEdgesAreLookedAt(t *testing.T) {
 		s := &plainSource{name: "links.json"}
 		begin := time.Now()
 		text := `"x": "/y", "z": "` + one + `"`
-		for i := range mostEdges {
+		for i := range ahead.MostEdges {
 			text += fmt.Sprintf(`, "k%d": {"to": %q, "since": %q}`, i, one, at(begin, i+1))
 		}
-		text += fmt.Sprintf(`, "y": {"to": "/x", "since": %q}`, at(begin, mostEdges+1))
+		text += fmt.Sprintf(`, "y": {"to": "/x", "since": %q}`, at(begin, ahead.MostEdges+1))
 		s.setJSON(t, "{"+text+"}")
 		rs, _ := serve(t, Config{Sources: []source.Source{s}})
 		if status := rs.Status(); !status.LooksAhead || status.Warnings != nil {
@@ -411,14 +412,14 @@ func TestEdgesAreLookedAtForSomeTimeAndItSaysHowMany(t *testing.T) {
 		s.setJSON(t, `{"a": "`+one+`"`+text+"}")
 		rs, _ := serve(t, Config{Sources: []source.Source{s}})
 		serving := *rs.Serving()
-		serving.ahead = new(ahead)
-		rs.foresee(&serving, func() bool {
-			time.Sleep(longestLook / 4)
+		serving.ahead = new(ahead.Look)
+		serving.ahead.At(&serving.Rules, rs.checkOf(&serving), func() bool {
+			time.Sleep(ahead.LongestLook / 4)
 			return true
 		})
 		want := "at " + at(begin, 1005) + ": windows begin or end, and what fails from here on is not " +
 			"known: only the first 5 such times were looked at"
-		if got := serving.edgeWarnings(); len(got) != 1 || got[0].Message != want {
+		if got := serving.ahead.Warnings(serving.At()); len(got) != 1 || got[0].Message != want {
 			t.Errorf("got %v", got)
 		}
 	})

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/effects"
 	"github.com/caddy-shortlink/shortlink/internal/past"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -112,7 +112,7 @@ func NoteChangeOf(was string, rule resolver.Rule) Change {
 }
 
 // writtenChangeOf returns, for JSON, a change of a note or of windows.
-func writtenChangeOf(c live.WrittenChange) Change {
+func writtenChangeOf(c effects.Written) Change {
 	rule := *cmp.Or(c.Now, c.Was)
 	if c.Was != nil && c.Now != nil && c.Was.Windows == c.Now.Windows {
 		return NoteChangeOf(c.Was.Note, rule)
