@@ -21,13 +21,13 @@ func (rs *Ruleset) alone(do func() error) error {
 	return err
 }
 
-// addNotice adds a notice to tell after the load. shared.loading must be held.
-func (rs *Ruleset) addNotice(n report.Notice) { rs.shared.notices = append(rs.shared.notices, n) }
+// addNotice adds a notice to tell after the load. loading must be held.
+func (s *shared) addNotice(n report.Notice) { s.notices = append(s.notices, n) }
 
 // unlockLoading releases shared.loading. A worn ruleset is recompiled first, in the background:
 // requests and the caller do not wait for it, but the next load does.
 func (rs *Ruleset) unlockLoading() {
-	if !rs.isWorn() {
+	if rs.Context.Err() != nil || !rs.shared.isWorn() {
 		rs.shared.loading.Unlock()
 		return
 	}
@@ -39,9 +39,8 @@ func (rs *Ruleset) unlockLoading() {
 
 // isWorn reports whether the ruleset that serves should be recompiled, because changes, even
 // refused ones, have left much garbage in it.
-func (rs *Ruleset) isWorn() bool {
-	return rs.Context.Err() == nil && rs.Serving().Ruleset.IsWorn() &&
-		!time.Now().Before(rs.shared.wornUntil)
+func (s *shared) isWorn() bool {
+	return s.serving.Load().Ruleset.IsWorn() && !time.Now().Before(s.wornUntil)
 }
 
 // wornShare is how many times the duration of a failed recompilation passes before the next one.

@@ -126,7 +126,7 @@ func serveForEdits(tb testing.TB, from source.Source) *Ruleset {
 	rs.Context = ctx
 	events := new(caddyevents.App)
 	rs.logger = zap.NewNop()
-	rs.reporter = rs.newReporter(events)
+	rs.reporter = newReporter(rs, events)
 	if err := events.Provision(rs.Context); err != nil {
 		tb.Fatal(err)
 	}

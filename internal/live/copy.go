@@ -14,11 +14,12 @@ import (
 // lastCopy is how long after the end of a configuration copies may still be stored.
 const lastCopy = 10 * time.Second
 
-// outlive lets copies be stored for a while after the configuration has ended.
-func (rs *Ruleset) outlive() {
-	lasting, end := context.WithCancel(context.WithoutCancel(rs.Context))
-	context.AfterFunc(rs.Context, func() { time.AfterFunc(lastCopy, end) })
-	rs.lasting = lasting
+// outliving returns a context that ends some time after a configuration, so that copies can be
+// stored meanwhile.
+func outliving(ctx context.Context) context.Context {
+	lasting, end := context.WithCancel(context.WithoutCancel(ctx))
+	context.AfterFunc(ctx, func() { time.AfterFunc(lastCopy, end) })
+	return lasting
 }
 
 // copyWriter returns what stores copies of the i-th source, if it wants one.

@@ -219,7 +219,7 @@ func changeCopied(t *testing.T, s *outSource, ctx caddy.Context) (rs *Ruleset, e
 	following, _ := serve(t, Config{Sources: []source.Source{s}, Context: ctx})
 	last := *following
 	last.Context.Context = ending
-	last.outlive()
+	last.lasting = outliving(last.Context)
 	last.shared.handler.Store(&last)
 	synctest.Wait()
 	s.put("a", two)

@@ -107,6 +107,15 @@ func (rs *Ruleset) Apply(ctx context.Context, edit *Edit) (was []*resolver.Rule,
 	}
 }
 
+// author is who has edited what is loaded; zero if nobody has.
+type author struct {
+	isEdit       bool
+	user, remote string
+}
+
+// author returns who makes the edit.
+func (e *Edit) author() author { return author{true, e.User, e.Remote} }
+
 // begin begins an edit. shared.loading must be held.
 func (rs *Ruleset) begin(ctx context.Context, edit *Edit) (*editing, error) {
 	switch {
@@ -120,15 +129,14 @@ func (rs *Ruleset) begin(ctx context.Context, edit *Edit) (*editing, error) {
 			return nil, refusal.Of(refusal.Changed, err)
 		}
 	}
+	changes := edit.Changes
 	if edit.Make != nil {
-		changes, err := edit.Make(rs.Serving())
-		if err != nil {
+		var err error
+		if changes, err = edit.Make(rs.Serving()); err != nil {
 			return nil, err
 		}
-		made := *edit
-		made.Changes, edit = changes, &made
 	}
-	return rs.newEditing(ctx, edit)
+	return rs.newEditing(ctx, edit, changes)
 }
 
 // WhyNotWritable returns the refusal of every edit, nil where there is a source to edit.

@@ -41,15 +41,17 @@ type keyEdit struct {
 	isTwice bool
 }
 
-// newEditing begins an attempt.
-func (rs *Ruleset) newEditing(ctx context.Context, edit *Edit) (*editing, error) {
+// newEditing begins an attempt to make changes, those of the edit or what it makes of what serves.
+func (rs *Ruleset) newEditing(
+	ctx context.Context, edit *Edit, changes []Change,
+) (*editing, error) {
 	at, into, err := rs.firstWritable()
 	if err != nil {
 		return nil, err
 	}
 	e := &editing{Edit: edit, rs: rs, ctx: ctx, into: into, at: at, byKey: map[string]*keyEdit{}}
 	var refusals []error
-	for _, change := range edit.Changes {
+	for _, change := range changes {
 		if other := e.changeOf(change.Key); other != nil {
 			refusals = append(refusals, placed(change.place(), refusal.Errorf(refusal.Invalid, "the edit has a change of "+
 				"the key %q and another one of %q, which is the same; leave one of them out", other.Key,
@@ -91,10 +93,10 @@ func (e *editing) apply() (was []*resolver.Rule, err error) {
 		zap.String("remote", e.Remote), e.user(), zap.Stringer("source", e.into),
 		zap.String("old_digest", before))...)
 	if next != nil {
-		rs.swap(next, e.Edit)
+		rs.swap(next, e.author())
 		return was, nil
 	}
-	rs.loadStale(e.Edit)
+	rs.loadStale(e.author())
 	if err := rs.LastError(); err != nil {
 		return nil, refusal.Errorf(refusal.NotEditable,
 			"the edit is written, but what the sources hold now is rejected: %w", err)
@@ -273,14 +275,14 @@ func (e *editing) inPlaceOf(k *keyEdit) error {
 // newer version of a source. Pollers now consider it seen, so refused loads it.
 func (e *editing) refused(err error) error {
 	if u, is := errors.AsType[*unconfirmed](err); is {
-		e.rs.loadStale(nil)
+		e.rs.loadStale(author{})
 		return u.reason
 	}
 	reported, isKnown := refusalOf(err)
 	if !isKnown {
 		e.leaveToRead(pending.Whole()) // it may be out
 	}
-	e.rs.loadStale(nil)
+	e.rs.loadStale(author{})
 	if last := e.rs.LastError(); !isKnown && last != nil && e.rs.hasOutage() {
 		return refusal.Errorf(refusal.Unavailable, "the rules cannot be read: %w", last)
 	}

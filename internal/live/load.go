@@ -276,15 +276,15 @@ func (rs *Ruleset) Reload(ctx context.Context) {
 			for i := range rs.Sources {
 				rs.shared.backlog.Add(i, pending.Whole())
 			}
-			rs.loadStale(nil)
+			rs.loadStale(author{})
 		}
 		return nil
 	})
 }
 
-// loadStale reads the stale sources and swaps in or rejects the result. by is the edit that is
-// read, nil for none. shared.loading must be held.
-func (rs *Ruleset) loadStale(by *Edit) {
+// loadStale reads the stale sources and swaps in or rejects the result. by is who
+// has edited what is read. shared.loading must be held.
+func (rs *Ruleset) loadStale(by author) {
 	work := rs.shared.backlog.TakeAll(len(rs.Sources))
 	if !pending.HasStale(work) {
 		return // an edit has read it
@@ -327,8 +327,8 @@ func (rs *Ruleset) keepPending(work []pending.Reading, next *candidate) {
 	}
 }
 
-// swap makes a candidate serve. by is the edit that it comes of, nil for none.
-func (rs *Ruleset) swap(next *candidate, by *Edit) {
+// swap makes a candidate serve. by is who has edited it.
+func (rs *Ruleset) swap(next *candidate, by author) {
 	now := time.Now()
 	next.complete()
 	old := rs.put(next) // even if it answers the same: warnings may differ
@@ -345,10 +345,10 @@ func (rs *Ruleset) swap(next *candidate, by *Edit) {
 		rs.record(old, next, by, now)
 	}
 	if next.Digest == before && !recovered {
-		rs.addNotice(report.Unchanged(rs.Name, warnings))
+		rs.shared.addNotice(report.Unchanged(rs.Name, warnings))
 		return
 	}
-	rs.addNotice(next.told(rs.Name, before, warnings).OfLoad())
+	rs.shared.addNotice(next.told(rs.Name, before, warnings).OfLoad())
 }
 
 // put makes a candidate serve in place of what has served, which it returns. shared.loading must be
@@ -403,7 +403,7 @@ func (rs *Ruleset) reject(next *candidate, err error) {
 	rs.shared.last.Store(rejected)
 	read := rs.sourcesAt(next.read)
 	rs.shared.totals.Loaded(read, err, rejected.time)
-	rs.addNotice(report.Rejected(rs.Name, rs.Serving().Digest, rejected.failingSince, rejected.err))
+	rs.shared.addNotice(report.Rejected(rs.Name, rs.Serving().Digest, rejected.failingSince, rejected.err))
 }
 
 // freeMemory returns garbage of the first load to the system if there are many rules: with a

@@ -150,7 +150,7 @@ func (rs *Ruleset) adoptPages() {
 		if list != next.Warnings {
 			next.Warnings = list
 			rs.put(next)
-			rs.addNotice(report.Notice{Warnings: fresh})
+			rs.shared.addNotice(report.Notice{Warnings: fresh})
 		}
 		return nil
 	})

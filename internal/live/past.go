@@ -17,25 +17,26 @@ func (rs *Ruleset) Past() past.Past {
 	return past.Of(rs.shared.totals.history, rs.Options.FoldCase)
 }
 
-// Restore makes the rules those of a digest again. by says who does it: its changes are set.
+// Restore makes the rules those of a digest again. by says who does it, and what
+// confirms it.
 func (rs *Ruleset) Restore(ctx context.Context, digest string, by *Edit) error {
 	now := rs.Serving()
 	changes, err := rs.Past().ChangesTo(ctx, digest, &now.Rules, now.Digest)
 	if err != nil {
 		return err
 	}
-	by.Changes = nil
+	edit := *by
+	edit.Changes, edit.InPlace = nil, true
 	for _, c := range changes {
-		by.Changes = append(by.Changes, Change{Key: c.Key, Rule: c.Rule})
+		edit.Changes = append(edit.Changes, Change{Key: c.Key, Rule: c.Rule})
 	}
-	by.InPlace = true
-	by.IfRules = func(serving string) error {
+	edit.IfRules = func(serving string) error {
 		if serving != now.Digest {
 			return errors.New("the rules have just changed; try again")
 		}
 		return nil
 	}
-	_, err = rs.Apply(ctx, by)
+	_, err = rs.Apply(ctx, &edit)
 	if r, is := errors.AsType[*refusal.Refusal](err); is && r.Reason == refusal.NotEditable {
 		err = refusal.Of(r.Reason, fmt.Errorf("%w; take the changes back where these rules stand: "+
 			"caddy shortlink history --digest shows each", err))
@@ -43,11 +44,11 @@ func (rs *Ruleset) Restore(ctx context.Context, digest string, by *Edit) error {
 	return err
 }
 
-// record records a swap in the history. by is the edit that it comes of, nil for none.
-func (rs *Ruleset) record(old *Loaded, next *candidate, by *Edit, now time.Time) {
+// record records a swap in the history. by is who has edited it.
+func (rs *Ruleset) record(old *Loaded, next *candidate, by author, now time.Time) {
 	change := history.Change{Time: now.UTC(), Old: old.Digest, New: next.Digest}
-	if by != nil {
-		change.User, change.Remote = by.User, by.Remote
+	if by.isEdit {
+		change.User, change.Remote = by.user, by.remote
 	} else {
 		var names []string
 		for _, from := range rs.sourcesAt(next.read) {

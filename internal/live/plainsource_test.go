@@ -271,7 +271,7 @@ func start(t *testing.T, config Config) (*Ruleset, *observer.ObservedLogs) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = rs.shared.Destruct() }) // which has nothing to store
-	rs.outlive()
+	rs.lasting = outliving(rs.Context)
 	go rs.run(nil)
 	return rs, logs
 }
@@ -283,7 +283,7 @@ func newRuleset(t *testing.T, config Config) (*Ruleset, *observer.ObservedLogs) 
 	core, logs := observer.New(zapcore.DebugLevel)
 	rs.logger = zap.New(core)
 	events := new(caddyevents.App)
-	rs.reporter = rs.newReporter(events)
+	rs.reporter = newReporter(rs, events)
 	if err := events.Provision(rs.Context); err != nil {
 		t.Fatal(err)
 	}

@@ -20,9 +20,9 @@ type predecessor struct {
 // predecessors are all running handlers that a new one replaces.
 type predecessors []predecessor
 
-// predecessors returns the running handlers that rs replaces: those of its name, only at its site
+// predecessorsOf returns the running handlers that rs replaces: those of its name, only at its site
 // if some are there, or else those of its site.
-func (rs *Ruleset) predecessors() predecessors {
+func predecessorsOf(rs *Ruleset) predecessors {
 	var ofBoth, ofName, ofSite predecessors
 	running.Range(func(key, _ any) bool {
 		other := key.(*Ruleset)

@@ -41,7 +41,7 @@ func (rs *Ruleset) Preview(ctx context.Context, edit *Edit) (f *effects.Effects,
 
 // WhyNot returns why a change is refused by what stands at its key, or nil.
 func (rs *Ruleset) WhyNot(change Change) error {
-	e, err := rs.newEditing(context.Background(), &Edit{Changes: []Change{change}})
+	e, err := rs.newEditing(context.Background(), new(Edit), []Change{change})
 	if err != nil {
 		return err
 	}

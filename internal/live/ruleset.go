@@ -46,11 +46,11 @@ func (rs *Ruleset) Start() (err error) {
 	if err != nil {
 		return err
 	}
-	rs.reporter = rs.newReporter(events)
+	rs.reporter = newReporter(rs, events)
 	if err := collector.Register(rs.Context); err != nil {
 		return err
 	}
-	before := rs.predecessors()
+	before := predecessorsOf(rs)
 	before.continueOutages(rs)
 	var later []report.Notice // once Caddy has started
 	value, adopted, err := rulesets.LoadOrNew(rs.Identity, func() (caddy.Destructor, error) {
@@ -85,7 +85,7 @@ func (rs *Ruleset) Start() (err error) {
 	}
 	configured.Store(rs, nil)
 	report.OnceStarted(events, func() {
-		rs.outlive()
+		rs.lasting = outliving(rs.Context)
 		rs.shared.handler.Store(rs)
 		running.Store(rs, nil)
 		rs.shared.totals.keeper.KeepIn(rs.Context, rs.Context.Storage(), rs.logger)
@@ -109,8 +109,8 @@ func (rs *Ruleset) Count(result *resolver.Result, serving *Loaded) {
 // Hits keeps the hits of the handlers of this name.
 func (rs *Ruleset) Hits() *hits.Keeper { return rs.shared.totals.keeper }
 
-// newReporter returns what tells notices.
-func (rs *Ruleset) newReporter(events *caddyevents.App) *report.Reporter {
+// newReporter returns what tells notices of a ruleset.
+func newReporter(rs *Ruleset, events *caddyevents.App) *report.Reporter {
 	return &report.Reporter{Name: rs.Name, PublicName: rs.PublicName(), Context: rs.Context,
 		Logger: rs.logger, Events: events, Sources: rs.Sources}
 }
@@ -197,7 +197,7 @@ func (rs *Ruleset) follow(changes <-chan struct{}) {
 		case <-changes:
 			begun := time.Now()
 			_ = rs.alone(func() error { // errors are reported
-				rs.loadStale(nil)
+				rs.loadStale(author{})
 				return nil
 			})
 			if rs.LastError() != nil && rs.shared.backlog.HasKeys() {
