@@ -12,7 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-shortlink/shortlink/internal/hits"
-	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/show"
 )
 
 // storageTime is how long a page waits for what the storage has: hits of other servers, and
@@ -58,7 +58,7 @@ func dayCounts(days []hits.Day) (all []day) {
 
 // home returns the start page.
 func (r *request) home() view {
-	v := home{layout: r.layout(), serving: serving{r.links.Status()}, Origin: r.origin(),
+	v := home{layout: r.layout(), serving: serving{show.StatusOfRunning(r.links)}, Origin: r.origin(),
 		WhyNot: r.whyNotWritable(), Bookmark: bookmark(r.absolute("new")),
 		SearchURL: r.absolute("?q=")}
 	v.IsFinding = true
@@ -82,7 +82,10 @@ func (r *request) home() view {
 		return v
 	}
 	for _, u := range counted.MostUsed {
-		if found, ok := serving.Written(u.Key); ok && len(v.Used) < mostOnHome {
+		if len(v.Used) == mostOnHome {
+			break
+		}
+		if found, ok := serving.Written(u.Key); ok {
 			l := r.linkOf(found)
 			l.Redirects, l.Uses = u.N, &u.N
 			v.Used = append(v.Used, l)
@@ -132,7 +135,7 @@ func (v home) Totals() string {
 }
 
 // Broken are the first rules that are answered with an error.
-func (v home) Broken() []live.BrokenRule { return v.State.Broken[:min(len(v.State.Broken), 5)] }
+func (v home) Broken() []show.BrokenRule { return v.State.Broken[:min(len(v.State.Broken), 5)] }
 
 func (home) template() string { return "home" }
 

@@ -150,7 +150,7 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request) error {
 	case what == "rules" && key != "":
 		return answerKey(w, r, h, withVariables(key))
 	case rest == "":
-		return allow(w, r, "GET", func() error { return writeJSON(w, named.Status()) })
+		return allow(w, r, "GET", func() error { return writeJSON(w, show.StatusOfRunning(named)) })
 	case rest == "rules":
 		return answerRules(w, r, h)
 	case what == "rules": // "rules/" may lack a key by mistake
@@ -214,9 +214,9 @@ func answerKey(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key stri
 }
 
 func listHandlers(w http.ResponseWriter, all live.Running) error {
-	handlers := map[string]live.Status{}
+	handlers := map[string]show.Status{}
 	for _, h := range all {
-		handlers[h.UniqueName] = h.Status()
+		handlers[h.UniqueName] = show.StatusOfRunning(&h)
 	}
 	return writeJSON(w, handlers)
 }
@@ -306,11 +306,11 @@ func reloadNow(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 	if h.Context.Err() != nil {
 		return live.ErrUnloaded
 	}
-	if err := h.LastError(); err != nil {
+	if err := h.LastLoad().Err; err != nil {
 		return client.Errorf(http.StatusUnprocessableEntity,
 			"the rules are rejected, and those from before go on serving: %w", err)
 	}
-	return writeJSON(w, h.Status())
+	return writeJSON(w, show.StatusOf(h))
 }
 
 // maxBody is the largest body of an edit. Rules are much smaller.

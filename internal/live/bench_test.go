@@ -134,7 +134,7 @@ func serveForEdits(tb testing.TB, from source.Source) *Ruleset {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if rs.shared, err = newShared(tb.Name(), first, &lastLoad{}); err != nil {
+	if rs.shared, err = newShared(tb.Name(), first, &LastLoad{}); err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = rs.shared.Destruct() })

@@ -37,12 +37,9 @@ type brokenRules struct {
 	place *sync.Once // locates the first ones
 }
 
-// brokenIn returns the broken rules of what serves, with their positions. They are looked up once,
-// because many clients may ask for the status.
-func (c *Config) brokenIn(of *Loaded) brokenRules {
+// BrokenIn returns how many rules are answered with an error in what serves, and the first ones
+// with their positions. They are looked up once, because many clients may ask for the status.
+func (c *Config) BrokenIn(of *Loaded) (n int, first []*resolver.RuleError) {
 	of.broken.place.Do(func() { c.locateErrors(of.versions, of.broken.first) })
-	return of.broken
+	return of.broken.count, of.broken.first
 }
-
-// more returns how many rules there are besides the first ones.
-func (b brokenRules) more() int { return b.count - len(b.first) }

@@ -37,7 +37,8 @@ func TestTheKeysThatWereChangedLastAreListed(t *testing.T) {
 			}
 		}
 		want("a changed", "b changed")
-		if first := rs.Past().Changed(&rs.Serving().Rules, 1); len(first) != 1 || time.Since(first[0].Time) != time.Second {
+		first := rs.Past().Changed(&rs.Serving().Rules, 1)
+		if len(first) != 1 || time.Since(first[0].Time) != time.Second {
 			t.Errorf("the last one is %v", first)
 		}
 		s.set("a", three, "%62", two, "c", one, "d", one)

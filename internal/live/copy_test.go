@@ -182,7 +182,7 @@ func TestACopyIsKeptWhenItsSourceFailsOrIsRejected(t *testing.T) {
 		s.fails = nil
 		s.put("a", "/a/x") // which breaks
 		s.tell()
-		if rs.LastError() == nil {
+		if rs.LastLoad().Err == nil {
 			t.Error("nothing is rejected")
 		}
 		letPass(2 * copies.Pause)
@@ -206,8 +206,8 @@ func TestTheRulesThatServeArePreferredToAStoredCopyAtAReload(t *testing.T) {
 			t.Fatal(err)
 		}
 		inStorage(ctx).wantCopy(t, one, 1)
-		if rule, _ := first.Ruleset.RuleOf(1, "a"); rule.Value != two || last.err == nil {
-			t.Errorf("a leads to %s, and wrong is %v", rule.Value, last.err)
+		if rule, _ := first.Ruleset.RuleOf(1, "a"); rule.Value != two || last.Err == nil {
+			t.Errorf("a leads to %s, and wrong is %v", rule.Value, last.Err)
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/ahead"
 	"github.com/caddy-shortlink/shortlink/internal/pace"
+	"github.com/caddy-shortlink/shortlink/internal/place"
 	"github.com/caddy-shortlink/shortlink/internal/report"
 	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
@@ -165,4 +166,14 @@ func (rs *Ruleset) WindowFindings() []lint.Finding {
 		return nil
 	}
 	return ahead.Findings(&rs.compiled.Rules, rs.checkOf(rs.compiled))
+}
+
+// LooksAhead tells that what fails at edges to come is still being found out.
+func (l *Loaded) LooksAhead() bool { return !l.ahead.IsDone() }
+
+// EdgeWarnings returns the warnings of what fails at edges to come, as far as that is known, and of
+// an expectation that has failed since an edge.
+func (c *Config) EdgeWarnings(of *Loaded) []lint.Warning {
+	warnings := append(ahead.FailingNow(&of.Rules, c.checkOf(of)), of.ahead.Warnings(of.At())...)
+	return place.OfWarnings(c.Context, c.Sources, of.versions, warnings)
 }

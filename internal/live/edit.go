@@ -96,7 +96,7 @@ func (rs *Ruleset) Apply(ctx context.Context, edit *Edit) (was []*resolver.Rule,
 			}
 			return err
 		})
-		isForServing := edit.IfRules != nil || edit.Make != nil && rs.LastError() != nil
+		isForServing := edit.IfRules != nil || edit.Make != nil && rs.LastLoad().Err != nil
 		switch {
 		case isForServing || !errors.Is(err, errOutrun):
 			return was, err

@@ -139,7 +139,7 @@ func TestAnEditIsTriedAgainForAsLongAsItWaitsForALock(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				rs.shared, err = newShared(t.Name(), first, &lastLoad{})
+				rs.shared, err = newShared(t.Name(), first, &LastLoad{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -244,8 +244,10 @@ func TestAnEditIsMadeOfWhatTheSourceHoldsMeanwhile(t *testing.T) {
 			[]string{"a", three, "b", two}},
 		"the rule is another":  {[]string{"a", two}, false, none, []string{"a", three}},
 		"the rule is gone":     {[]string{"b", two}, false, none, []string{"a", three, "b", two}},
-		"it is bad otherwise":  {[]string{"a", "bad", "b", "bad"}, false, refusal.Invalid, []string{"a", one}},
-		"it breaks":            {[]string{"a", one, "b", "/b"}, false, refusal.Invalid, []string{"a", one}},
+		"it is bad otherwise":  {[]string{"a", "bad", "b", "bad"}, false, refusal.Invalid,
+			[]string{"a", one}},
+		"it breaks":            {[]string{"a", one, "b", "/b"}, false, refusal.Invalid,
+			[]string{"a", one}},
 		"the edit mends it":    {[]string{"a", "bad"}, false, none, []string{"a", three}},
 		"the digest is stated": {[]string{"a", two}, true, refusal.Changed, []string{"a", two}},
 	} {
@@ -288,8 +290,8 @@ func TestAnEditCanMendASourceThatIsRejected(t *testing.T) {
 			t.Error(err)
 		}
 		rs.wantServed(t, "a", three, "b", two, "o", two)
-		if rs.LastError() != nil || logs.FilterMessage("rules swapped").Len() != 1 {
-			t.Errorf("%v; %v", rs.LastError(), logs.All())
+		if rs.LastLoad().Err != nil || logs.FilterMessage("rules swapped").Len() != 1 {
+			t.Errorf("%v; %v", rs.LastLoad().Err, logs.All())
 		}
 	})
 }
@@ -306,7 +308,7 @@ func TestAnEditOfASourceThatIsGoneIsTriedWithoutHarm(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		rs.wantServed(t, "a", one)
-		if rs.LastError() == nil {
+		if rs.LastLoad().Err == nil {
 			t.Error("nothing is rejected")
 		}
 	})

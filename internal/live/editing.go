@@ -41,7 +41,8 @@ type keyEdit struct {
 	isTwice bool
 }
 
-// newEditing begins an attempt to make changes, those of the edit or what it makes of what serves.
+// newEditing begins an attempt to make these changes: those of the edit, or what it has made of
+// what serves.
 func (rs *Ruleset) newEditing(
 	ctx context.Context, edit *Edit, changes []Change,
 ) (*editing, error) {
@@ -53,9 +54,9 @@ func (rs *Ruleset) newEditing(
 	var refusals []error
 	for _, change := range changes {
 		if other := e.changeOf(change.Key); other != nil {
-			refusals = append(refusals, placed(change.place(), refusal.Errorf(refusal.Invalid, "the edit has a change of "+
-				"the key %q and another one of %q, which is the same; leave one of them out", other.Key,
-				change.Key)))
+			refusals = append(refusals, placed(change.place(), refusal.Errorf(refusal.Invalid,
+				"the edit has a change of the key %q and another one of %q, which is the same; leave one of "+
+					"them out", other.Key, change.Key)))
 		}
 		k := &keyEdit{Change: change, stands: make([]*resolver.Rule, len(rs.Sources)+1)}
 		e.keys = append(e.keys, k)
@@ -97,7 +98,7 @@ func (e *editing) apply() (was []*resolver.Rule, err error) {
 		return was, nil
 	}
 	rs.loadStale(e.author())
-	if err := rs.LastError(); err != nil {
+	if err := rs.LastLoad().Err; err != nil {
 		return nil, refusal.Errorf(refusal.NotEditable,
 			"the edit is written, but what the sources hold now is rejected: %w", err)
 	}
@@ -117,7 +118,7 @@ func (e *editing) logged() []zap.Field {
 // tryAndWrite makes the edit of what serves. Where that is refused, it makes the edit of what the
 // sources hold. It returns what is to serve then, nil if the source has to be read for that.
 func (e *editing) tryAndWrite() (*candidate, error) {
-	if e.rs.LastError() == nil { // else the sources hold something else for certain
+	if e.rs.LastLoad().Err == nil { // else the sources hold something else for certain
 		next, err := e.tryAndWriteWith(make([]pending.Reading, len(e.rs.Sources)))
 		if !refusal.Is(err) || err == errOutrun {
 			return next, err
@@ -197,7 +198,8 @@ func (e *editing) validate(next *candidate, wrong error) error {
 	}
 	if unread, is := errors.AsType[readError](wrong); is {
 		if source.OutageOf(unread.from) != nil {
-			return refusal.Errorf(refusal.Unavailable, "the rules cannot be read: %w", printable.Shorten(wrong))
+			return refusal.Errorf(refusal.Unavailable, "the rules cannot be read: %w",
+				printable.Shorten(wrong))
 		}
 		return refusal.Errorf(refusal.Invalid, "%w", printable.Shorten(wrong))
 	}
@@ -254,19 +256,19 @@ func (e *editing) inPlaceOf(k *keyEdit) error {
 	case found < -1 && removes:
 		return refusal.Errorf(refusal.NoRule, "there is no rule for the key %q", k.Key)
 	case found == -1:
-		return refusal.Errorf(refusal.NotEditable, "the rule for the key %q is an inline rule, which cannot be "+
-			"edited; change Caddy's configuration", k.Key)
+		return refusal.Errorf(refusal.NotEditable, "the rule for the key %q is an inline rule, which "+
+			"cannot be edited; change Caddy's configuration", k.Key)
 	case found >= 0 && (found < e.at || (removes || e.InPlace) && k.stands[e.at+1] == nil):
 		return refusal.Errorf(refusal.NotEditable,
 			"the rule for the key %q stands in source %[2]s, and edits go into %[3]s; change it in %[2]s",
 			k.Key, e.rs.Sources[found], e.rs.Sources[e.at])
 	case removes && k.IsWithoutOther && slices.ContainsFunc(k.stands[e.at+2:], isRule):
 		other := e.at + 1 + slices.IndexFunc(k.stands[e.at+2:], isRule)
-		return refusal.Errorf(refusal.NotEditable, "without its rule in source %s the key %q would be answered by that "+
-			"of source %[3]s; remove it in %[3]s first", e.rs.Sources[e.at], k.Key, e.rs.Sources[other])
+		return refusal.Errorf(refusal.NotEditable, "without its rule in source %s the key %q would be "+
+			"answered by that of source %[3]s; remove it in %[3]s first", e.rs.Sources[e.at], k.Key, e.rs.Sources[other])
 	case k.isTwice:
-		return refusal.Errorf(refusal.NotEditable, "source %s has two rules for the key %q, perhaps in two "+
-			"spellings; remove one of them there", e.rs.Sources[e.at], k.Key)
+		return refusal.Errorf(refusal.NotEditable, "source %s has two rules for the key %q, perhaps in "+
+			"two spellings; remove one of them there", e.rs.Sources[e.at], k.Key)
 	}
 	return nil
 }
@@ -283,7 +285,7 @@ func (e *editing) refused(err error) error {
 		e.leaveToRead(pending.Whole()) // it may be out
 	}
 	e.rs.loadStale(author{})
-	if last := e.rs.LastError(); !isKnown && last != nil && e.rs.hasOutage() {
+	if last := e.rs.LastLoad().Err; !isKnown && last != nil && e.rs.hasOutage() {
 		return refusal.Errorf(refusal.Unavailable, "the rules cannot be read: %w", last)
 	}
 	return reported

@@ -318,7 +318,7 @@ func (rs *Ruleset) keepPending(work []pending.Reading, next *candidate) {
 			what.Found = pending.ProblemOf(rs.Sources[i], next.wrong[i])
 		}
 		// nobody polls keys, so rejected ones have to stay pending
-		if _, byKey := source.ByKey(rs.Sources[i]); byKey && rs.LastError() != nil {
+		if _, byKey := source.ByKey(rs.Sources[i]); byKey && rs.LastLoad().Err != nil {
 			isAsServing = false
 		}
 		if what.IsStale && !isAsServing {
@@ -332,7 +332,7 @@ func (rs *Ruleset) swap(next *candidate, by author) {
 	now := time.Now()
 	next.complete()
 	old := rs.put(next) // even if it answers the same: warnings may differ
-	before, recovered := old.Digest, rs.LastError() != nil
+	before, recovered := old.Digest, rs.LastLoad().Err != nil
 	rs.shared.emptied = 0
 	rs.shared.last.Store(goodLoad(now))
 	read := rs.sourcesAt(next.read)
@@ -402,8 +402,8 @@ func (rs *Ruleset) reject(next *candidate, err error) {
 	rejected := failedLoad(err, rs.shared.last.Load())
 	rs.shared.last.Store(rejected)
 	read := rs.sourcesAt(next.read)
-	rs.shared.totals.Loaded(read, err, rejected.time)
-	rs.shared.addNotice(report.Rejected(rs.Name, rs.Serving().Digest, rejected.failingSince, rejected.err))
+	rs.shared.totals.Loaded(read, err, rejected.Time)
+	rs.shared.addNotice(report.Rejected(rs.Name, rs.Serving().Digest, rejected.FailingSince, rejected.Err))
 }
 
 // freeMemory returns garbage of the first load to the system if there are many rules: with a

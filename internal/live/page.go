@@ -16,41 +16,6 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
-// RunningIn returns the handlers that run in a configuration, one for each live ruleset, sorted by
-// name.
-func RunningIn(ctx caddy.Context) Running {
-	events, err := report.EventsApp(ctx)
-	if err != nil {
-		return nil
-	}
-	var found []*Ruleset
-	running.Range(func(key, _ any) bool {
-		rs := key.(*Ruleset)
-		isKnown := slices.ContainsFunc(found, func(o *Ruleset) bool { return o.shared == rs.shared })
-		if rs.reporter.Events == events && !isKnown {
-			found = append(found, rs)
-		}
-		return true
-	})
-	return withUniqueNames(found)
-}
-
-// NamesIn returns the public names of the handlers that a configuration has loaded so far, whether
-// Caddy has started with it or not.
-func NamesIn(ctx caddy.Context) (public []string) {
-	events, err := report.EventsApp(ctx)
-	if err != nil {
-		return nil
-	}
-	configured.Range(func(key, _ any) bool {
-		if rs := key.(*Ruleset); rs.reporter.Events == events {
-			public = append(public, rs.PublicName())
-		}
-		return true
-	})
-	return public
-}
-
 // CheckPage returns an error if a links page names a handler that is not among these public names.
 // A page that names none shows the links of all.
 func CheckPage(handler string, public []string) error {

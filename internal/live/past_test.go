@@ -205,14 +205,14 @@ func TestAStorageThatFailsKeepsNoEditFromHappening(t *testing.T) {
 		}
 		close(m.hangs)
 		time.Sleep(time.Minute)
-		if h := rs.Status().History; h == nil || h.Error != "no space left on device" {
+		if h := rs.Past().Outage(); h == nil || h.Error != "no space left on device" {
 			t.Errorf("the status says %v", h)
 		}
 		m.heal()
 		time.Sleep(time.Hour)
 		all, err := rs.Past().List(t.Context(), "")
-		if err != nil || len(all) != 3 || rs.Status().History != nil {
-			t.Errorf("got %v, %v, %v", all, err, rs.Status().History)
+		if err != nil || len(all) != 3 || rs.Past().Outage() != nil {
+			t.Errorf("got %v, %v, %v", all, err, rs.Past().Outage())
 		}
 	})
 }

@@ -260,7 +260,7 @@ func start(t *testing.T, config Config) (*Ruleset, *observer.ObservedLogs) {
 	t.Helper()
 	rs, logs := newRuleset(t, config)
 	first, err := rs.newLoading(t.Context(), nil).load() // whose rules rest for nobody
-	last := &lastLoad{}
+	last := &LastLoad{}
 	if err != nil {
 		first, last, err = rs.loadFirst(nil)
 	}

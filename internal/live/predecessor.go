@@ -63,7 +63,7 @@ func (ps predecessors) check(of *Config, next *Loaded) error {
 // loadFirst loads the rules that a handler begins with when it replaces others. If what sources
 // hold is at fault, and not the configuration, it begins with the last good rules of the
 // predecessors' sources, and last says what is wrong.
-func (rs *Ruleset) loadFirst(before predecessors) (first *Loaded, last *lastLoad, err error) {
+func (rs *Ruleset) loadFirst(before predecessors) (first *Loaded, last *LastLoad, err error) {
 	if first, err = rs.loadAfter(before, rs.Sources); err == nil {
 		return first, goodLoad(time.Now()), nil
 	}
@@ -79,7 +79,7 @@ func (rs *Ruleset) loadFirst(before predecessors) (first *Loaded, last *lastLoad
 	if !found {
 		return first, goodLoad(time.Now()), nil
 	}
-	var loads []*lastLoad
+	var loads []*LastLoad
 	for _, p := range before {
 		loads = append(loads, p.shared.last.Load())
 	}

@@ -61,7 +61,7 @@ func (rs *Ruleset) Start() (err error) {
 		later = rs.logLoaded(first, last)
 		l, err := newShared(rs.PublicName(), first, last)
 		if err == nil {
-			l.totals.Loaded(rs.Sources, last.err, last.time)
+			l.totals.Loaded(rs.Sources, last.Err, last.Time)
 		}
 		return l, err
 	})
@@ -98,8 +98,13 @@ func (rs *Ruleset) Start() (err error) {
 // Serving returns what serves now. A request keeps it for as long as it runs.
 func (rs *Ruleset) Serving() *Loaded { return rs.shared.serving.Load() }
 
-// LastError returns why the last load was rejected, or nil if it serves.
-func (rs *Ruleset) LastError() error { return rs.shared.last.Load().err }
+// LastLoad returns the result of the last load of rules.
+func (rs *Ruleset) LastLoad() *LastLoad { return rs.shared.last.Load() }
+
+// TimeOfRules returns how old the rules of a source are that serve; zero if that is not known.
+func (rs *Ruleset) TimeOfRules(from source.Source) time.Time {
+	return rs.shared.totals.LastSuccess(from)
+}
 
 // Count counts the outcome of a request that serving has resolved.
 func (rs *Ruleset) Count(result *resolver.Result, serving *Loaded) {
@@ -117,15 +122,15 @@ func newReporter(rs *Ruleset, events *caddyevents.App) *report.Reporter {
 
 // logLoaded logs the first ruleset of a configuration. It returns the notices to tell once Caddy
 // has started; they do not retain a ruleset that will be replaced.
-func (rs *Ruleset) logLoaded(first *Loaded, last *lastLoad) (later []report.Notice) {
-	broken := rs.brokenIn(first)
-	rs.reporter.Broken(broken.first, broken.more())
+func (rs *Ruleset) logLoaded(first *Loaded, last *LastLoad) (later []report.Notice) {
+	n, broken := rs.BrokenIn(first)
+	rs.reporter.Broken(broken, n-len(broken))
 	warnings := slices.DeleteFunc(slices.Clone(first.Warnings.Warnings()), lint.Warning.IsBroken)
 	now, event := report.Loaded(rs.Name, first.Digest, first.Ruleset.Len(), warnings)
 	rs.reporter.Tell(first.versions, now)
 	later = append(later, event)
-	if last.err != nil {
-		later = append(later, report.Rejected(rs.Name, first.Digest, last.failingSince, last.err))
+	if last.Err != nil {
+		later = append(later, report.Rejected(rs.Name, first.Digest, last.FailingSince, last.Err))
 	}
 	return later
 }
@@ -200,7 +205,7 @@ func (rs *Ruleset) follow(changes <-chan struct{}) {
 				rs.loadStale(author{})
 				return nil
 			})
-			if rs.LastError() != nil && rs.shared.backlog.HasKeys() {
+			if rs.LastLoad().Err != nil && rs.shared.backlog.HasKeys() {
 				turn.Wait(rs.Context, rejectedShare*time.Since(begun))
 			}
 		}

@@ -68,7 +68,7 @@ type shared struct {
 	// emptied is the source that an edit has left without rules, until those serve: its index plus
 	// 1, or 0 for none.
 	emptied int
-	last    atomic.Pointer[lastLoad]
+	last    atomic.Pointer[LastLoad]
 	// wornUntil is until when a worn ruleset is left as it is, because recompiling it failed.
 	wornUntil time.Time
 }
@@ -104,37 +104,37 @@ func (l *Loaded) Listed() find.Listed {
 	return find.Listed{Ruleset: l.Ruleset, Hits: l.counted.Hits}
 }
 
-// lastLoad is the result of the last load of rules.
-type lastLoad struct {
-	time time.Time
-	err  error // why the rules were rejected; nil if they serve
-	// failingSince is when the first load failed since the last good one; zero if the last one was
+// LastLoad is the result of the last load of rules.
+type LastLoad struct {
+	Time time.Time
+	Err  error // why the rules were rejected; nil if they serve
+	// FailingSince is when the first load failed since the last good one; zero if the last one was
 	// good.
-	failingSince time.Time
-	// loaded is when the last good load was, this one or one before it.
-	loaded time.Time
+	FailingSince time.Time
+	// Loaded is when the last good load was, this one or one before it.
+	Loaded time.Time
 }
 
 // goodLoad returns the result of a load whose rules serve.
-func goodLoad(now time.Time) *lastLoad { return &lastLoad{time: now, loaded: now} }
+func goodLoad(now time.Time) *LastLoad { return &LastLoad{Time: now, Loaded: now} }
 
 // failedLoad returns the result of a load that failed after others.
-func failedLoad(err error, before ...*lastLoad) *lastLoad {
+func failedLoad(err error, before ...*LastLoad) *LastLoad {
 	now := time.Now()
-	failed := &lastLoad{time: now, err: printable.Shorten(err), failingSince: now}
+	failed := &LastLoad{Time: now, Err: printable.Shorten(err), FailingSince: now}
 	for _, last := range before {
-		if last.loaded.After(failed.loaded) {
-			failed.loaded = last.loaded
+		if last.Loaded.After(failed.Loaded) {
+			failed.Loaded = last.Loaded
 		}
-		if last.err != nil && last.failingSince.Before(failed.failingSince) {
-			failed.failingSince = last.failingSince
+		if last.Err != nil && last.FailingSince.Before(failed.FailingSince) {
+			failed.FailingSince = last.FailingSince
 		}
 	}
 	return failed
 }
 
 // newShared returns the shared state of the first rules of a handler with this public name.
-func newShared(name string, first *Loaded, last *lastLoad) (*shared, error) {
+func newShared(name string, first *Loaded, last *LastLoad) (*shared, error) {
 	value, _, err := totalsByName.LoadOrNew(name, func() (caddy.Destructor, error) {
 		return newTotals(name), nil
 	})
@@ -152,7 +152,7 @@ func newShared(name string, first *Loaded, last *lastLoad) (*shared, error) {
 	first.finder, first.counted = s.finder, s.totals.hits.Begin(first.Ruleset)
 	s.serving.Store(first)
 	s.last.Store(last)
-	if last.err != nil {
+	if last.Err != nil {
 		for i := range first.versions {
 			s.backlog.Add(i, pending.Whole())
 		}

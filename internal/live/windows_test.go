@@ -54,6 +54,14 @@ func (rs *Ruleset) written(t *testing.T, key string) string {
 	return b.String()
 }
 
+// edgeWarnings returns what there is to warn of at edges.
+func edgeWarnings(rs *Ruleset) (warnings []string) {
+	for _, w := range rs.EdgeWarnings(rs.Serving()) {
+		warnings = append(warnings, w.String())
+	}
+	return warnings
+}
+
 func TestAWindowBeginsAndEndsWithinASecondAndTheDigestStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &plainSource{name: "links.json"}
@@ -154,18 +162,18 @@ func TestWhatItsAuthorWroteTakesEffectWhereAnExpectationFailsOrALoopCloses(t *te
 			told := slices.ContainsFunc(logs.All(), func(e observer.LoggedEntry) bool {
 				return e.Level == zap.WarnLevel && strings.HasPrefix(e.Message, want)
 			})
-			said := slices.ContainsFunc(rs.Status().Warnings, func(w string) bool {
+			said := slices.ContainsFunc(edgeWarnings(rs), func(w string) bool {
 				return strings.Contains(w, want) && !strings.Contains(w, `key ""`)
 			})
 			if !told || !said || before != 3 {
-				t.Errorf("beforehand the log says %v, and the status %v", logs.All(), rs.Status().Warnings)
+				t.Errorf("beforehand the log says %v, and the status %v", logs.All(), edgeWarnings(rs))
 			}
 		}
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		const fails = "an expectation has failed since a window began or ended: expect /a " +
 			"https://one.example/: it is pass"
-		if got := rs.Status().Warnings; !slices.Equal(got, []string{fails}) {
+		if got := edgeWarnings(rs); !slices.Equal(got, []string{fails}) {
 			t.Errorf("afterwards the status says %q", got)
 		}
 		rs.wantServed(t, "a", "pass", "x", "error", "y", "error", "z", two)
@@ -179,7 +187,7 @@ func TestWhatItsAuthorWroteTakesEffectWhereAnExpectationFailsOrALoopCloses(t *te
 				t.Errorf("%s: %v", message, told)
 			}
 		}
-		if got := rs.Status().BrokenRules; got != 2 {
+		if got, _ := rs.BrokenIn(rs.Serving()); got != 2 {
 			t.Errorf("%d rules are broken", got)
 		}
 	})
@@ -198,8 +206,8 @@ func TestAnExpectationThatAnEdgeMadeFailRefusesNoEditNoReloadAndNoStart(t *testi
 		if err := rs.apply(t.Context(), "c", two); err != nil {
 			t.Error(err)
 		}
-		if rs.Reload(t.Context()); rs.LastError() != nil {
-			t.Error(rs.LastError())
+		if rs.Reload(t.Context()); rs.LastLoad().Err != nil {
+			t.Error(rs.LastLoad().Err)
 		}
 		rs.wantServed(t, "a", "pass", "c", two)
 		later, logs := serve(t, config)
@@ -279,7 +287,7 @@ func TestAnInvalidWindowIsRefusedBeforeItBegins(t *testing.T) {
 		} {
 			s.setJSON(t, text)
 			s.tell()
-			if err := rs.LastError(); err == nil || !strings.Contains(err.Error(), want) {
+			if err := rs.LastLoad().Err; err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s\ngot  %v\nwant %s", text, err, want)
 			}
 			rs.wantServed(t, "a", one)
@@ -338,7 +346,7 @@ func TestAtRandomInstantsWhatServesIsWhatAFreshStartServes(t *testing.T) {
 					first.tell()
 				}
 				synctest.Wait()
-				if rs.LastError() != nil {
+				if rs.LastLoad().Err != nil {
 					return // it breaks keys, which is refused
 				}
 				config.Context.Context = t.Context()
@@ -383,11 +391,11 @@ func TestTheFirstTenThousandEdgesAreLookedAt(t *testing.T) {
 		text += fmt.Sprintf(`, "y": {"to": "/x", "since": %q}`, at(begin, ahead.MostEdges+1))
 		s.setJSON(t, "{"+text+"}")
 		rs, _ := serve(t, Config{Sources: []source.Source{s}})
-		if status := rs.Status(); !status.LooksAhead || status.Warnings != nil {
-			t.Errorf("before the edges have been looked at, the status says %v", status.WindowStatus)
+		if got := edgeWarnings(rs); !rs.Serving().LooksAhead() || got != nil {
+			t.Errorf("before the edges have been looked at, the status says %v", got)
 		}
 		synctest.Wait()
-		got := rs.Status().Warnings
+		got := edgeWarnings(rs)
 		if len(got) != 1 || !strings.Contains(got[0], "only the first 10000 such times") {
 			t.Errorf("the status says %v", got)
 		}
@@ -396,7 +404,7 @@ func TestTheFirstTenThousandEdgesAreLookedAt(t *testing.T) {
 		s.setJSON(t, "{"+text+`, "n": "/z"}`)
 		s.tell()
 		synctest.Wait()
-		if got := rs.Status().Warnings; len(got) != 2 || !strings.Contains(got[0], "loop") {
+		if got := edgeWarnings(rs); len(got) != 2 || !strings.Contains(got[0], "loop") {
 			t.Errorf("later it says %v", got)
 		}
 	})

@@ -57,6 +57,9 @@ func (p Past) Forget(ctx context.Context, digest string) error {
 	return refused(p.store.Forget(ctx, digest))
 }
 
+// Outage says since when changes cannot be stored; nil if they can.
+func (p Past) Outage() *history.Outage { return p.store.Outage() }
+
 // IsChangedSince reports whether the last change of a key is of this kind, and later than a time.
 func (p Past) IsChangedSince(key string, kind resolver.ChangeKind, since time.Time) bool {
 	c := p.LastChange(key)
