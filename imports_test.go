@@ -68,13 +68,13 @@ var mayImport = map[string][]string{
 	},
 	"internal/client": {"internal/refusal", "resolver"},
 	"internal/show": {
-		"internal/live", "internal/effects", "internal/past", "internal/history", "source", "internal/find", "internal/reverse", "resolver",
-		"resolver/lint", "weburl", "internal/printable",
+		"internal/live", "internal/effects", "internal/past", "internal/history", "source",
+		"internal/find", "internal/reverse", "resolver", "resolver/lint", "weburl",
+		"internal/printable",
 	},
 	"internal/admin": {
 		"internal/show", "internal/client", "internal/live", "internal/effects", "internal/past",
-		"internal/history", "internal/hits", "internal/refusal", "rulefile", "resolver",
-		"internal/printable",
+		"internal/history", "internal/hits", "rulefile", "resolver", "internal/printable",
 	},
 	"internal/migrate": {
 		"rulefile", "internal/redirects", "internal/redirects/pathexpr", "internal/schedule", "resolver",
@@ -94,8 +94,7 @@ var mayImport = map[string][]string{
 	"internal/command": {
 		"internal/migrate/formats", "internal/migrate", "internal/admin", "internal/coverage",
 		"internal/history", "internal/schedule", "internal/show", "internal/live", "internal/report",
-		"internal/find",
-		"internal/near", "internal/webroot", "source", "rulefile", "resolver", "resolver/lint", "weburl",
+		"internal/find", "internal/near", "internal/webroot", "source", "rulefile", "resolver", "resolver/lint", "weburl",
 		"internal/printable",
 	},
 	".": {
@@ -107,7 +106,8 @@ var mayImport = map[string][]string{
 	"internal/directives": nil,
 	"page": {
 		"internal/show", "internal/client", "internal/live", "internal/effects", "internal/past",
-		"internal/report", "internal/find", "internal/history", "internal/hits", "internal/schedule", "rulefile", "resolver", "resolver/lint", "weburl",
+		"internal/report", "internal/find", "internal/history", "internal/hits", "internal/schedule",
+		"rulefile", "resolver", "resolver/lint", "weburl",
 		"internal/printable", "internal/directives", "source", "uritemplate", "internal/near",
 	},
 	"cmd/caddy": {".", "page", "redis"},
