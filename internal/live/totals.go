@@ -14,7 +14,7 @@ import (
 // totals are what all handlers of one name have in common. They last as long as one of these runs,
 // and so survive reloads of Caddy's configuration.
 type totals struct {
-	*metrics.Totals
+	metrics.Totals
 	hits    *hits.Counters
 	keeper  *hits.Keeper
 	history *history.Store
@@ -22,8 +22,10 @@ type totals struct {
 
 func newTotals(name string) *totals {
 	counters := hits.NewCounters(time.Now())
-	return &totals{metrics.NewTotals(name), counters, hits.NewKeeper(name, counters),
-		history.NewStore(name)}
+	return &totals{
+		Totals: metrics.Totals{Name: name}, hits: counters, keeper: hits.NewKeeper(name, counters),
+		history: history.NewStore(name),
+	}
 }
 
 // count counts the outcome of a request. A rule counts as used, too, if it passes the request.
@@ -49,7 +51,7 @@ var collector metrics.Collector = func() (all []metrics.Handler) {
 	for _, rs := range AllRunning() {
 		serving := rs.Serving()
 		all = append(all, metrics.Handler{
-			Totals: rs.shared.totals.Totals, Sources: rs.Sources, Digest: serving.Digest,
+			Totals: &rs.shared.totals.Totals, Sources: rs.Sources, Digest: serving.Digest,
 			Rules: serving.Ruleset.Len(), Broken: serving.broken.count,
 		})
 	}

@@ -16,7 +16,7 @@ type Totals struct {
 	outcomes [resolver.Outcomes]atomic.Uint64 // by resolver.Outcome
 
 	mu      sync.Mutex
-	reloads map[reloadLabels]uint64
+	reloads map[reloadLabels]uint64 // made by Loaded, as the next
 	// succeeded is when a source was last read and served, or when the copy was stored that stands
 	// in for it.
 	succeeded map[string]time.Time
@@ -25,13 +25,6 @@ type Totals struct {
 // reloadLabels are the source of a load, and its result.
 type reloadLabels struct{ source, result string }
 
-// NewTotals returns the counts of handlers with a name, which are 0.
-func NewTotals(name string) *Totals {
-	return &Totals{
-		Name: name, reloads: map[reloadLabels]uint64{}, succeeded: map[string]time.Time{},
-	}
-}
-
 // Count counts the outcome of a request.
 func (t *Totals) Count(outcome resolver.Outcome) { t.outcomes[outcome].Add(1) }
 
@@ -39,6 +32,9 @@ func (t *Totals) Count(outcome resolver.Outcome) { t.outcomes[outcome].Add(1) }
 func (t *Totals) Loaded(sources []source.Source, err error, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.reloads == nil {
+		t.reloads, t.succeeded = map[reloadLabels]uint64{}, map[string]time.Time{}
+	}
 	for _, from := range sources {
 		result := "loaded"
 		if err != nil {
