@@ -335,6 +335,7 @@ func (rs *Ruleset) swap(next *candidate, by *Edit) {
 	rs.shared.totals.loaded(read, nil, now)
 	for _, i := range next.read {
 		raise(rs.shared.copies[i].due)
+		source.TellServing(rs.Sources[i], next.versions[i])
 	}
 	warnings := rs.newWarnings(old.Ruleset, next)
 	if next.Digest != before {
