@@ -116,8 +116,9 @@ func (s *URL) receive(
 		return known, nil, err
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
 		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		redirect, err = response.Request.URL.Parse(response.Header.Get("Location"))
-		if err != nil || redirect.Host == "" {
+		location := response.Header.Get("Location")
+		redirect, err = response.Request.URL.Parse(location)
+		if err != nil || redirect.Host == "" || location == "" {
 			err = errors.New("it redirects without a valid Location; write the URL of the rules")
 		}
 		return part{}, redirect, err
