@@ -183,3 +183,27 @@ func TestAnOutageOfAURLIsSeenAndItsEndToo(t *testing.T) {
 	o.fail(nil)
 	await("1", o.URL+"/links.json\n")
 }
+
+func TestACommandReadsTheRulesOfAURLOrTheStoredCopyOfThem(t *testing.T) {
+	o := startOrigin(t, "/links.json", "{\n\"a\": \"https://old.example\",\n\"b\": \"/b/c\"\n}")
+	s := &testcaddy.Server{Storage: testcaddy.StorageDir(t)}
+	block := urlBlock(o.URL+"/links.json", "timeout 1m")
+	config := t.TempDir() + "/Caddyfile"
+	testcaddy.Write(t, config, "{\n storage file_system "+s.Storage+"\n}\nhttp://go.example {\n "+block+"\n}\n")
+	said, status := testcaddy.Run([]string{"shortlink", "check", "--config", config}, "")
+	if want := o.URL + "/links.json:3:1: "; status != 1 || !strings.Contains(said, want) {
+		t.Errorf("check says %q, %d, and not %s", said, status, want)
+	}
+	o.put("/links.json", oldRules)
+	s.Load(t, block)
+	testcaddy.Must(t, caddy.Stop())
+	o.fail(answer(503, ""))
+	said, status = testcaddy.Run([]string{"shortlink", "check", "--config", config}, "")
+	if status != 0 || !strings.Contains(said, "it cannot be reached, and a stored copy of its rules") {
+		t.Errorf("check says %q, %d", said, status)
+	}
+	said, status = testcaddy.Run([]string{"shortlink", "resolve", "--config", config, "http://go.example/a"}, "")
+	if status != 0 || !strings.Contains(said, "https://old.example/") {
+		t.Errorf("resolve says %q, %d", said, status)
+	}
+}
