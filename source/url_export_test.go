@@ -16,9 +16,8 @@ func (s *URL) ReachBy(
 	}
 }
 
-// IsPrivate, ShownURL and RetryAfter are tested in tables.
+// IsPrivate and ShownURL are tested in tables.
 var (
-	IsPrivate  = isPrivate
-	ShownURL   = shownURL
-	RetryAfter = retryAfter
+	IsPrivate = isPrivate
+	ShownURL  = shownURL
 )
