@@ -159,7 +159,9 @@ type lastChange struct {
 	What resolver.ChangeKind `json:"what,omitempty"`
 	Who  string              `json:"who,omitempty"`
 	By   string              `json:"-"`
-	rank uint64              // the later it was, the higher
+	// TakeBack is the ID of the change if the form of a new link cannot make the rule again.
+	TakeBack string `json:"-"`
+	rank     uint64 // the later it was, the higher
 }
 
 // lastChangeOf returns a change as the last one of a key.
@@ -201,5 +203,9 @@ func (r *request) removal(key string) (*lastChange, *resolver.Rule) {
 		r.report("changes", err)
 		return nil, nil
 	}
-	return r.lastChangeOf(&all[0].Change, removed.Kind()), was
+	last := r.lastChangeOf(&all[0].Change, removed.Kind())
+	if was != nil && ruleOf(*was).Windows != "" {
+		last.TakeBack = all[0].ID()
+	}
+	return last, was
 }

@@ -293,6 +293,24 @@ func TestAConflictSaysWhoWasFaster(t *testing.T) {
 		Wants(t, 409, "The link was added<bdi> from "+file+"</bdi> <time")
 }
 
+func TestALinkOfSeveralWindowsThatWasRemovedIsTakenBack(t *testing.T) {
+	s, _ := servePage(t, `{"fair": [{"to": "https://a.example", "until": "2097-01-01"},
+		{"to": "https://b.example", "since": "2098-01-01"}], "docs": "https://docs.example"}`, "")
+	save(t, s, "key/fair", "action=remove")
+	missing := look(t, s, "key/fair")
+	missing.Wants(t, 404, "This link was removed<bdi> by ann</bdi> on", "Make it again")
+	id := regexp.MustCompile(`changes\?change=([0-9a-f-]+)"`).FindStringSubmatch(missing.Body)
+	if id == nil {
+		t.Fatal("no page makes it again:", missing.Body)
+	}
+	look(t, s, "changes?change="+id[1]).Wants(t, 200, "Take this change back?")
+	form := testcaddy.FieldsOf(look(t, s, "changes?change="+id[1]).Body)
+	if got := s.Post(t, "/.links/changes", form.Encode(), testcaddy.AsHTML); got.Status != 303 {
+		t.Error("it is not taken back:", got.Status, got.Body)
+	}
+	s.Leads(t, "/fair", "302 https://a.example/")
+}
+
 func TestALinkThatWasRemovedCanBeHadAgain(t *testing.T) {
 	s, _ := servePage(t, someRules, "misses")
 	save(t, s, "key/secret/plan", "action=remove")

@@ -183,7 +183,8 @@ func TestABookmarkOpensTheFormForTheShownPage(t *testing.T) {
 func TestAnEmptyServiceShowsHowToMakeTheFirstLink(t *testing.T) {
 	s, file := servePage(t, `{}`, "")
 	got := s.Get(t, "/.links/", testcaddy.AsAnn, testcaddy.AsHTML)
-	got.Wants(t, 200, "There are no links yet", `href="./new">Make the first link</a>`)
+	got.Wants(t, 200, "There are no links yet", `href="./new">Make the first link</a>`,
+		`href="./import">Import a table</a>`)
 	for _, empty := range []string{"None", "Most used", "Last changed", "No redirects"} {
 		if strings.Contains(got.Body, empty) {
 			t.Errorf("an empty service says %q:\n%s", empty, got.Body)
@@ -194,6 +195,33 @@ func TestAnEmptyServiceShowsHowToMakeTheFirstLink(t *testing.T) {
 	got.Wants(t, 200, "There are no links yet", "this page only shows links (write nobody)")
 	if strings.Contains(got.Body, "Make the first link") {
 		t.Error("somebody who may not edit is invited to:", got.Body)
+	}
+}
+
+func TestTheStartPageOfAServiceThatNobodyHasUsedYetListsItsLinks(t *testing.T) {
+	s, _ := servePage(t, someRules, "")
+	got := s.Get(t, "/.links/", testcaddy.AsAnn, testcaddy.AsHTML)
+	got.Wants(t, 200, `<table class="links" aria-label="Links by key">`, `href="./key/docs"`)
+	lacks(t, got, "All links</a></p>") // these are all
+	s.Get(t, "/.links/", testcaddy.AsAnn, testcaddy.AsJSON).Wants(t, 200, `"first":[{"key":"d",`)
+	s.Get(t, "/.links/", testcaddy.AsAnn).Wants(t, 200, "\nd /docs\n")
+
+	s.Get(t, "/d", testcaddy.AsHTML).Wants(t, 302)
+	got = s.Get(t, "/.links/", testcaddy.AsAnn, testcaddy.AsHTML)
+	got.Wants(t, 200, "Most used")
+	lacks(t, got, "Links by key")
+}
+
+func TestTheStartPageOfAServiceThatNobodyHasUsedYetLeadsToAllOfManyLinks(t *testing.T) {
+	var many []string
+	for i := range 11 {
+		many = append(many, fmt.Sprintf(`"k%d": "https://k.example/"`, i))
+	}
+	s, _ := servePage(t, "{"+strings.Join(many, ",")+"}", "")
+	got := s.Get(t, "/.links/", testcaddy.AsAnn, testcaddy.AsHTML)
+	got.Wants(t, 200, `<p><a href="./?q=">All links</a></p>`)
+	if n := strings.Count(got.Body, `class="key"`); n != 10 {
+		t.Errorf("%d links are listed", n)
 	}
 }
 

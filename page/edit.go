@@ -65,7 +65,7 @@ func (r *request) newForm() view {
 	removed, was := (*lastChange)(nil), (*resolver.Rule)(nil)
 	if _, isTaken := r.links.Serving().Written(key); len(query) == 1 && !isTaken {
 		removed, was = r.removal(key)
-		if was != nil && ruleOf(*was).Windows != "" {
+		if removed != nil && removed.TakeBack != "" {
 			removed, was = nil, nil // the form has fields for one window
 		}
 	}

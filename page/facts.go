@@ -7,6 +7,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/near"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -124,6 +125,10 @@ func (r *request) advice(e *formEdit) (all []lint.Warning) {
 	}
 	if _, isThere := serving.Written(e.key); isThere {
 		return all
+	}
+	if path, isOurs := r.pathOf(e.key); isOurs && path != "/" && !strings.Contains(e.key, "://") {
+		warn(lint.WarnURLKey, "a key is the short URL without its host; write "+
+			printable.Text(path[1:]))
 	}
 	if other := r.alike(e.key, e.from); other != "" {
 		warn("nearly taken", "there is a link "+other+" already, and the two are easily "+

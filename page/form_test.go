@@ -161,6 +161,20 @@ func TestAProgramConfirmsWhatItIsTold(t *testing.T) {
 	s.Post(t, "/.links/new", "key=doc&to=https://x.test").Wants(t, 428, "nearly taken: ", "confirm=")
 }
 
+func TestAShortURLWithoutItsSchemeIsNoKeyThatIsSavedUnseen(t *testing.T) {
+	s, _ := servePage(t, someRules, "")
+	for key, want := range map[string]int{
+		"go.example/wiki": 428, "GO.example/team/wiki": 428, "/go.example/x": 428,
+		"go.example": 201, "other.example/wiki": 201, "go/wiki": 201, // the host is go.example
+	} {
+		told := []string{"URL as key: a key is the short URL without its host; write "}
+		if want == 201 {
+			told = nil
+		}
+		s.Post(t, "/.links/new", "to=https://x.test&key="+url.QueryEscape(key)).Wants(t, want, told...)
+	}
+}
+
 // postJSON sends an edit as JSON.
 func postJSON(t *testing.T, s *testcaddy.Server, target string, edit any) testcaddy.Reply {
 	t.Helper()

@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/caddy-shortlink/shortlink/internal/find"
 	"github.com/caddy-shortlink/shortlink/internal/hits"
 	"github.com/caddy-shortlink/shortlink/internal/live"
 )
@@ -22,6 +23,10 @@ const storageTime = 5 * time.Second
 // daysOfTotals is for how many days the start page adds up redirects.
 const daysOfTotals = 30
 
+// mostOfNew is how many links a service has at most whose first links the start page lists: a
+// search counts them all, and among more the first ones tell nobody anything.
+const mostOfNew = 10_000
+
 // mostOnHome is how many links each list of the start page has.
 const mostOnHome = 10
 
@@ -31,8 +36,10 @@ type home struct {
 	serving
 	Used    []link `json:"most_used"`
 	Changed []link `json:"last_changed"`
-	Days    []day  `json:"days,omitempty"`
-	Chart   *chart `json:"-"`
+	// First are the first links in the order of keys, where none was used or changed yet.
+	First []link `json:"first,omitempty"`
+	Days  []day  `json:"days,omitempty"`
+	Chart *chart `json:"-"`
 	// Origin is that of short URLs, SearchURL that of a search, without its text.
 	Origin    string `json:"-"`
 	SearchURL string `json:"-"`
@@ -74,15 +81,25 @@ func (r *request) home() view {
 			v.Changed = append(v.Changed, l)
 		}
 	}
+	v.addHits(r)
+	if v.Used == nil && v.Changed == nil && v.State.Rules <= mostOfNew {
+		first := r.links.Search(r.Context(), find.Query{Most: mostOnHome})
+		v.First = r.linksOf(first.Rules...)
+	}
+	return v
+}
+
+// addHits adds what is known of hits.
+func (v *home) addHits(r *request) {
 	ctx, cancel := context.WithTimeout(r.Context(), storageTime)
 	defer cancel()
 	counted, err := r.links.HitSummary(ctx, mostOnHome)
 	if err != nil {
 		r.report("hits", err)
-		return v
+		return
 	}
 	for _, u := range counted.MostUsed {
-		if found, ok := serving.Written(u.Key); ok {
+		if found, ok := r.links.Serving().Written(u.Key); ok {
 			l := r.linkOf(found)
 			l.Redirects, l.Uses = u.N, &u.N
 			v.Used = append(v.Used, l)
@@ -90,7 +107,6 @@ func (r *request) home() view {
 	}
 	v.Days = dayCounts(counted.Days)
 	v.Chart = newChart("all", "Redirects per day", counted.Days)
-	return v
 }
 
 // report logs that something is missing on a page.
@@ -139,6 +155,9 @@ func (home) template() string { return "home" }
 func (v home) text(w io.Writer) {
 	v.serving.text(w)
 	fmt.Fprintln(w, v.Totals())
+	for _, l := range v.First {
+		l.line(w)
+	}
 	fmt.Fprintln(w, "\nmost used in the last 30 days")
 	for _, u := range v.Used {
 		fmt.Fprintf(w, "%10d  %s %s\n", u.Redirects, u.Key, u.To)

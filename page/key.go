@@ -24,9 +24,9 @@ type keyPage struct {
 	layout
 	Rule     *rule  `json:"rule"`
 	ShortURL string `json:"short_url,omitempty"` // none for a template
-	// Outcome says where the short URL leads, and why; for a template a URL that was typed, or an
-	// example.
+	// Outcome says where the short URL leads, and why; for a template with these values.
 	Outcome *show.Outcome `json:"outcome"`
+	Values  []variable    `json:"values,omitempty"`
 	// Leads are the other ways to the destination; MoreLeads says that there are more.
 	Leads     []show.Lead `json:"leads,omitempty"`
 	MoreLeads bool        `json:"more_leads,omitempty"`
@@ -45,6 +45,12 @@ type keyPage struct {
 	Chart  *chart  `json:"-"`
 	QR     *qrCode `json:"-"`
 	Notice string  `json:"-"` // what an edit has come to a moment ago
+}
+
+// variable is a variable of a template, with the value to try.
+type variable struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }
 
 // keyHits are how often a link was used, and when last.
@@ -74,7 +80,8 @@ func (r *request) keyPage(key string) view {
 		v.Notice = done
 	}
 	if resolver.IsTemplate(found.Key) {
-		v.Outcome = r.explain(r.tryOf(found.Key), &found)
+		v.Values = r.valuesOf(found.Key)
+		v.Outcome = r.explain(r.origin()+"/"+expand(found.Key, v.Values), &found)
 	} else {
 		v.ShortURL = r.shortURL(found.Key)
 		v.QR, _ = newQRCode(v.ShortURL)   // a longer one has none
@@ -112,23 +119,36 @@ func (v *keyPage) addWhyNot(r *request, found resolver.Rule) {
 	}
 }
 
-// tryOf returns the URL to try with a template: the typed one, or an example, in which each
-// variable has its name as the value.
-func (r *request) tryOf(key string) string {
-	typed := strings.TrimSpace(r.URL.Query().Get("try"))
+// valuesOf returns the variables of a template with the values to try: those in the request, or
+// their names as an example.
+func (r *request) valuesOf(key string) (all []variable) {
 	template, err := uritemplate.Parse(key)
-	switch {
-	case strings.Contains(typed, "://"):
-		return typed
-	case typed != "" || err != nil:
-		return "/" + strings.TrimPrefix(typed, "/")
+	if err != nil {
+		return nil
 	}
-	values := map[string]uritemplate.Value{}
+	query := r.URL.Query()
 	for _, name := range template.Names() {
-		values[name] = uritemplate.String(name)
+		value := name
+		if field := "value." + name; query.Has(field) {
+			value = strings.TrimSpace(query.Get(field))
+		}
+		all = append(all, variable{name, value})
 	}
-	path, _ := template.Expand(values) // names are no prefixes of lists
-	return r.origin() + "/" + path
+	return all
+}
+
+// expand returns the path of a template with values.
+func expand(key string, with []variable) string {
+	values := map[string]uritemplate.Value{}
+	for _, v := range with {
+		values[v.Name] = uritemplate.String(v.Value)
+	}
+	template, err := uritemplate.Parse(key)
+	if err != nil {
+		return key
+	}
+	path, _ := template.Expand(values) // texts are no prefixes of lists
+	return path
 }
 
 // addLeads begins to add the other ways to where a short URL leads. Wait returns when it is done.

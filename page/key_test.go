@@ -29,7 +29,7 @@ func TestALinkThatCannotBeEditedSaysWhereItStandsAndHowItIsWrittenThere(t *testi
 	dir := t.TempDir()
 	for name, tt := range map[string]struct{ content, in, line string }{
 		"links.csv": {"key,destination\nx,/y\ndocs,\"https://docs.example/a,b\"\n", ":3:1",
-			`docs,"https://docs.example/a,b"`},
+			"key,destination\n" + `docs,"https://docs.example/a,b"`},
 		"links.json": {"{\"docs\": {\"to\": \"https://docs.example\", \"note\": \"why\"}}", ":1:2",
 			`"docs": {"to":"https://docs.example","note":"why"}`},
 		"_redirects": {"/docs https://docs.example/x 301\n", ":1:1",
@@ -83,28 +83,35 @@ func TestALinkOfALaterSourceCanBeEditedAndNotDeleted(t *testing.T) {
 	s := testcaddy.Serve(t, fmt.Sprintf("shortlink {\nfrom file %s\nfrom file %s\n}\n%s\nshortlink_page",
 		first, second, testcaddy.SignIn))
 	got := s.Get(t, "/.links/key/docs", testcaddy.AsAnn, testcaddy.AsHTML)
-	got.Wants(t, 200, "?edit", "Where to delete it", "b.csv:2:1", "<pre>docs,https://docs.example</pre>")
+	got.Wants(t, 200, "?edit", "Where to delete it", "b.csv:2:1",
+		"<pre>key,destination\ndocs,https://docs.example</pre>")
 	lacks(t, got, "?delete")
 }
 
-func TestATemplatesPageHasAnExampleAndTriesWhatIsTyped(t *testing.T) {
+func TestATemplatesPageHasAnExampleAndTriesValues(t *testing.T) {
 	s, _ := servePage(t, `{"gh/{owner}/{+path}": "https://github.com/{owner}?file={path}",
-		"gh/caddy": "https://caddy.example"}`, "")
+		"gh/caddy/docs": "https://caddy.example"}`, "")
 	const key = "/.links/key/gh/%7Bowner%7D/%7B+path%7D"
 	s.Get(t, key, testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200,
-		`name="try" value="http://go.example/gh/owner/path"`, `href="https://github.com/owner?file=path"`)
+		`name="value.owner" value="owner"`, `name="value.path" value="path"`,
+		`href="https://github.com/owner?file=path"`)
 	s.Get(t, key, testcaddy.AsAnn, testcaddy.AsJSON).Wants(t, 200,
-		`"outcome":{"request":"http://go.example/gh/owner/path","outcome":"redirect"`)
-	// as the form sends it
-	for _, tried := range []string{"/gh/x/a/b", "gh/x/a/b", "http://go.example/gh/x/a/b"} {
-		target := "/.links/key/?key=" + url.QueryEscape("gh/{owner}/{+path}") + "&try=" +
-			url.QueryEscape(tried)
-		s.Get(t, target, testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200,
-			"owner is <code><bdi>x</bdi></code>", `href="https://github.com/x?file=a%2Fb"`)
+		`"outcome":{"request":"http://go.example/gh/owner/path","outcome":"redirect"`,
+		`"values":[{"name":"owner","value":"owner"},{"name":"path","value":"path"}]`)
+	for _, tt := range []struct{ owner, path, leads string }{
+		{"x", "a/b", "https://github.com/x?file=a%2Fb"},
+		{" x ", "a", "https://github.com/x?file=a"},
+		{"x/y?", "ä", "https://github.com/x%2Fy%3F?file=%C3%A4"},
+		{"caddy", "docs", "https://caddy.example/"}, // by another key
+	} {
+		values := url.Values{ // as the form sends it
+			"key": {"gh/{owner}/{+path}"}, "value.owner": {tt.owner}, "value.path": {tt.path},
+		}
+		s.Get(t, "/.links/key/?"+values.Encode(), testcaddy.AsAnn, testcaddy.AsHTML).
+			Wants(t, 200, `href="`+tt.leads+`"`)
 	}
-	s.Get(t, key+"?try=/gh/caddy", testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200,
-		`href="https://caddy.example/"`)
-	s.Get(t, key+"?try=/nothing", testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200, "the site itself answers")
+	s.Get(t, key+"?value.owner=", testcaddy.AsAnn, testcaddy.AsHTML).Wants(t, 200,
+		`name="value.owner" value=""`)
 }
 
 func TestALongDestinationIsFoldedAndManyParametersAreASummary(t *testing.T) {

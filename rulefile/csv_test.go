@@ -129,9 +129,9 @@ func TestReadCSVSaysWhatIsWrongAndWhere(t *testing.T) {
 	const (
 		columns = "; the columns are key, destination, status, exact, unlisted, query, note, since, until; other " +
 			"columns of a table are left out by caddy shortlink convert --from csv --to csv"
-		inSix    = `csv:1:25: a row has 5 columns (key, destination, status, exact, unlisted), but "x"`
-		inFour   = `csv:2:7: the header has 3 columns (key, destination, status), but "x"`
-		inTwo    = `csv:2:7: the header has 2 columns (key, destination), but "x"`
+		inSix    = `csv:1:25: the table has 5 columns (key, destination, status, exact, unlisted), but "x"`
+		inFour   = `csv:2:7: the table has 3 columns (key, destination, status), but "x"`
+		inTwo    = `csv:2:7: the table has 2 columns (key, destination), but "x"`
 		orHeader = "; or put a header first: destination,key"
 		removeIt = "; remove it, or put a field that contains a comma into quotation marks"
 	)
@@ -173,9 +173,9 @@ csv:3:6: this column holds merge, preserve or ignore, or nothing, not "Merge"`},
 		"unknown columns":             {"key,destination,owner,notes\na,/b,me,x", "csv:1:17: there is no column \"owner\"" + columns + "\ncsv:1:23: there is no column \"notes\"" + columns},
 		"a column twice":              {"key,to,from\na,/b,a", `csv:1:8: "from" is a second column for the key; remove one of the two`},
 		"a header that ends too soon": {"key,status\na,301\nb,302", "csv:1:1: no column is called destination; the columns are key, destination, status, exact, unlisted, query, note, since, until"},
-		"a mark inside a field":       {`a,/b"c"`, `csv:1:5: there is a quotation mark inside a field; put the whole field into quotation marks, and write "" for the one inside`},
-		"a mark without its partner":  {`a,"/b`, `csv:1:6: a field in quotation marks has no end, or is followed by text; inside it write "" for a quotation mark`},
-		"something behind a mark":     {`a,"/b"c`, `csv:1:6: a field in quotation marks has no end, or is followed by text; inside it write "" for a quotation mark`},
+		"a mark inside a field":       {`a,/b"c"`, `csv:1:5: a quotation mark is inside a field, or has no end, or is followed by text; put the whole field into quotation marks, and write "" for one inside`},
+		"a mark without its partner":  {`a,"/b`, `csv:1:6: a quotation mark is inside a field, or has no end, or is followed by text; put the whole field into quotation marks, and write "" for one inside`},
+		"something behind a mark":     {`a,"/b"c`, `csv:1:6: a quotation mark is inside a field, or has no end, or is followed by text; put the whole field into quotation marks, and write "" for one inside`},
 		"Latin-1":                     {"caf\xe9,/caf\xe9", "csv:1:1: this is not Unicode text: save the file as UTF-8\ncsv:1:6: this is not Unicode text: save the file as UTF-8"},
 	}
 	for name, tt := range tests {
@@ -196,7 +196,7 @@ d,/good
 e,/f,9,x
 f,/good`)
 	const want = `csv:2:1: the row has no destination: a row is key, destination, status, exact, unlisted, with a comma between them
-csv:3:13: a field in quotation marks has no end, or is followed by text; inside it write "" for a quotation mark
+csv:3:13: a quotation mark is inside a field, or has no end, or is followed by text; put the whole field into quotation marks, and write "" for one inside
 csv:5:6: this column holds 301, 302, 303, 307 or 308, not "9"
 csv:5:8: this column holds the word exact, or nothing, not "x"`
 	if errorText(err) != want {
@@ -265,36 +265,36 @@ func TestWriteCSVHasAColumnForNotesWhereARuleHasOne(t *testing.T) {
 }
 
 func TestALargeTableIsNotHeldWhole(t *testing.T) {
-	held := 0
+	const all = 32 << 10
+	written := 0
 	file, writer := io.Pipe()
 	go func() {
 		defer writer.Close()
 		rules := func(yield func(resolver.Rule) bool) {
 			rule := resolver.Rule{Key: "a", Value: "/" + strings.Repeat("b", 1<<10)}
-			for held < 32<<10 && yield(rule) {
-				held++
+			for written = 0; written < all && yield(rule); written++ {
 			}
 		}
 		if err := rulefile.Write(writer, rulefile.CSV, rules); err != nil {
 			t.Error(err)
 		}
 	}()
-	first := make([]byte, len("key,destination,status,exact,unlisted,query,note,since,until"))
-	if _, err := io.ReadFull(file, first); err != nil || !strings.HasSuffix(string(first), ",until") {
+	first := make([]byte, len("key,destination,status,exact,unlisted"))
+	if _, err := io.ReadFull(file, first); err != nil || !strings.HasSuffix(string(first), "unlisted") {
 		t.Errorf("%s, %v", first, err)
 	}
-	if held >= 32<<10 {
+	if written >= all {
 		t.Error("all rows were held")
 	}
 	rows := 0
 	lines := bufio.NewScanner(file)
 	for lines.Scan() {
-		if text := lines.Text(); text != "" && !strings.HasSuffix(text, "b,,,,,,,") {
+		if text := lines.Text(); text != "" && !strings.HasSuffix(text, "b,,,") {
 			t.Fatalf("a row is %s", text)
 		}
 		rows++
 	}
-	if rows != 1+32<<10 {
+	if rows != 1+all {
 		t.Errorf("%d rows", rows)
 	}
 }

@@ -62,15 +62,11 @@ func (c *Rows) readHeader(row []string) error {
 	return c.reports.end
 }
 
-// namesOf lists columns, as many as a person reads.
+// namesOf lists columns.
 func namesOf(columns []*property) string {
-	const most = 20
 	var names []string
-	for _, column := range columns[:min(len(columns), most)] {
+	for _, column := range columns {
 		names = append(names, column.name)
-	}
-	if len(columns) > most {
-		names = append(names, "…")
 	}
 	return strings.Join(names, ", ")
 }

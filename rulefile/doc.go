@@ -26,8 +26,8 @@
 // are quoted as in RFC 4180, but stay on one line. Blank rows and lines that begin with "#" are
 // skipped. One "/" in front of a key is removed, with one warning for a table.
 //
-// Tables are written with a header and commas. The columns from query on are left out behind the
-// last one that a rule needs if the table is smaller than 16 MiB.
+// Tables are written with a header and commas, and with the columns from query on up to the last
+// one that a rule needs.
 //
 // # _redirects
 //

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
+	"math"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
@@ -61,7 +62,7 @@ type spot interface {
 	// check says why the file cannot contain a rule, nil if it can.
 	check(rule resolver.Rule) error
 	// splices returns the splices that make the changes in content, in order.
-	splices(changes []plannedChange, content io.ReadSeeker) ([]splice, error)
+	splices(changes []plannedChange, content io.ReaderAt) ([]splice, error)
 }
 
 // Plan reads a file of rules once and finds where to edit it. The error is an [Errors] if the file
@@ -123,7 +124,7 @@ func (p *Plan) take(rule resolver.Rule) *plannedChange {
 // indentation, comments, line ends. The error names all changes that are impossible. It is an
 // [Errors] if the format cannot have a rule, and [ErrNoRule] if a rule is missing. Otherwise it is
 // that of content or w. After an error, the copy is incomplete.
-func (p *Plan) Copy(w io.Writer, content io.ReadSeeker) error {
+func (p *Plan) Copy(w io.Writer, content io.ReaderAt) error {
 	if err := p.check(); err != nil {
 		return err
 	}
@@ -203,34 +204,25 @@ type splice struct {
 	text     string
 }
 
-// copySpliced copies content with splices, which are in order and do not overlap.
-func copySpliced(w io.Writer, content io.ReadSeeker, splices []splice) error {
-	_, err := content.Seek(0, io.SeekStart)
-	at := 0
-	for _, s := range splices {
-		if err == nil {
-			_, err = io.CopyN(w, content, int64(s.from-at))
-		}
+// copySpliced copies content with splices, which are in order and apart.
+func copySpliced(w io.Writer, content io.ReaderAt, splices []splice) error {
+	at, buffer := 0, make([]byte, 64<<10)
+	for _, s := range append(splices, splice{from: math.MaxInt}) {
+		between := io.NewSectionReader(content, int64(at), int64(s.from-at))
+		_, err := io.CopyBuffer(w, between, buffer)
 		if err == nil {
 			_, err = io.WriteString(w, s.text)
 		}
-		if err == nil {
-			_, err = content.Seek(int64(s.to), io.SeekStart)
+		if err != nil {
+			return err
 		}
 		at = s.to
 	}
-	if err == nil {
-		_, err = io.Copy(w, content)
-	}
-	return err
+	return nil
 }
 
-// textBetween returns the text between two places of content.
-func textBetween(content io.ReadSeeker, from, to int) (string, error) {
-	if _, err := content.Seek(int64(from), io.SeekStart); err != nil {
-		return "", err
-	}
-	text := make([]byte, to-from)
-	_, err := io.ReadFull(content, text)
+// textBetween returns what stands from one byte of content to another.
+func textBetween(content io.ReaderAt, from, to int) (string, error) {
+	text, err := io.ReadAll(io.NewSectionReader(content, int64(from), int64(to-from)))
 	return string(text), err
 }

@@ -211,7 +211,7 @@ func TestAnEditThatCannotBeMadeSaysWhy(t *testing.T) {
 		"a table without the column": {CSV, "key,to\na,/x\n", Change{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y", Status: 301}}, `key "b": the table has no column status; add it to the header`},
 		"a table without a header": {CSV, "a,/x\n",
 			Change{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y", Query: resolver.QueryMerge}},
-			"the table has no column query; write a header in front of its first row, such as key, " +
+			"the table has no column query; add it to the header, or write one in front of the first row, such as key, " +
 				"destination, status, exact, unlisted, query, note, since, until"},
 		"what the format cannot say": {Redirects, "/a /x\n", Change{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y", Unlisted: true}}, "no unlisted rules"},
 		"a note of a line": {Redirects, "/a /x\n",

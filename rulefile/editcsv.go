@@ -43,21 +43,17 @@ func (t *csvTable) check(rule resolver.Rule) error {
 		return err
 	}
 	for _, column := range properties {
-		isSaid := func(w schedule.Window) bool { return column.get(&w) != "" }
-		if !slices.ContainsFunc(rows, isSaid) || slices.Contains(t.columns, column) {
+		if !column.isSaid(rows) || slices.Contains(t.columns, column) {
 			continue
 		}
-		instead := "write a header in front of its first row, such as " + namesOf(properties)
-		if t.hasHeader {
-			instead = "add it to the header"
-		}
-		return errors.New("the table has no column " + column.name + "; " + instead)
+		return errors.New("the table has no column " + column.name + "; add it to the header, or write " +
+			"one in front of the first row, such as " + namesOf(properties))
 	}
 	return nil
 }
 
 func (t *csvTable) splices(
-	changes []plannedChange, content io.ReadSeeker,
+	changes []plannedChange, content io.ReaderAt,
 ) ([]splice, error) {
 	splices, end := t.changed, t.lines.end
 	for _, change := range changes {
@@ -110,7 +106,7 @@ func rowText(row []string, separator rune) string {
 
 // spliceLines gives inserted lines the line ending of the file. A replaced last line stays
 // unterminated. The splices are in order, and the last line of content ends at last.
-func spliceLines(content io.ReadSeeker, last int, splices []splice) ([]splice, error) {
+func spliceLines(content io.ReaderAt, last int, splices []splice) ([]splice, error) {
 	before, err := textBetween(content, max(0, last-maxText-2), last)
 	atEnd := slices.IndexFunc(splices, func(s splice) bool { return s.to == last })
 	switch n := len(splices) - 1; {

@@ -54,7 +54,7 @@ func (p *jsonPlace) pass(member memberSpan, change *plannedChange) {
 func (p *jsonPlace) check(rule resolver.Rule) error { return checkWritable(rule) }
 
 func (p *jsonPlace) splices(
-	changes []plannedChange, content io.ReadSeeker,
+	changes []plannedChange, content io.ReaderAt,
 ) (splices []splice, err error) {
 	encoder := newJSONEncoder()
 	write := func(rule resolver.Rule, like memberSpan) string {
@@ -86,7 +86,7 @@ func (p *jsonPlace) splices(
 
 // end adds members after the last one that stays. They replace the members that are removed there,
 // and get the white space around the last one.
-func (p *jsonPlace) end(added []string, content io.ReadSeeker) (splice, error) {
+func (p *jsonPlace) end(added []string, content io.ReaderAt) (splice, error) {
 	switch none := len(added) == 0; {
 	case p.kept == 0 && none:
 		return splice{p.open + 1, p.close, ""}, nil

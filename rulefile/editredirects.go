@@ -54,7 +54,7 @@ const maxPlacing = 20_000_000
 // splices removes old lines and adds new ones, one rule after the other: the place of each depends
 // on those of all others.
 func (l *redirectLines) splices(
-	changes []plannedChange, content io.ReadSeeker,
+	changes []plannedChange, content io.ReaderAt,
 ) (splices []splice, err error) {
 	if len(changes)*len(l.all) > maxPlacing {
 		return nil, Errors{{Message: fmt.Sprintf("%d changes of a _redirects file of %d lines take too "+

@@ -47,34 +47,14 @@ func FormatOf(path string) (format Format, ok bool) {
 	return format, ok
 }
 
-// OtherFormatOf returns the format of another program for a file name, by its name in convert. It
-// is for messages about files that are not rule files.
-func OtherFormatOf(path string) (name Format, ok bool) {
-	name, ok = map[string]Format{
-		"vercel.json": "array", "firebase.json": "array", "docs.json": "array", "mint.json": "array",
-		"routes-manifest.json": "array", "netlify.toml": "netlify-toml", "book.toml": "mdbook",
-		"mkdocs.yml": "mkdocs", "s3_website.yml": "s3", "web.config": "iis",
-		"staticwebapp.config.json":         "azure",
-		".openpublishing.redirection.json": "openpublishing",
-	}[strings.ToLower(filepath.Base(path))]
-	if ok {
-		return name, true
-	}
-	name, ok = map[string]Format{
-		".htaccess": "htaccess", ".yaml": "yaml", ".yml": "yaml", ".map": "map",
-		".rediraffe": "rediraffe",
-	}[strings.ToLower(filepath.Ext(path))]
-	return name, ok
-}
-
 // Read reads rules in a format, like [Reading.Read] of the zero Reading, without warnings.
 func Read(r io.Reader, format Format, source string, add func(resolver.Rule)) error {
 	_, err := Reading{}.Read(r, format, source, add)
 	return err
 }
 
-// Write writes rules in a format. The error is that of w, or an [Errors] that lists the rules left
-// out, because the format cannot express them.
+// Write writes rules in a format; for CSV it goes through them twice. The error is that of w, or an
+// [Errors] that lists the rules left out, because the format cannot express them.
 func Write(w io.Writer, format Format, rules iter.Seq[resolver.Rule]) error {
 	switch format {
 	case JSON:

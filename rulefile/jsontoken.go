@@ -32,8 +32,6 @@ type jsonToken struct {
 	at   resolver.Position
 	// text is the decoded string, or the word as written.
 	text string
-	// broken: the string is not Unicode text.
-	broken bool
 	// start and end are its offsets in the input.
 	start, end int
 }
@@ -130,16 +128,15 @@ func (s *jsonScanner) readString(token *jsonToken) error {
 	case err != nil:
 		return orTooEarly(err, token.at)
 	}
-	token.broken = !utf8.Valid(s.raw)
-	if bytes.IndexByte(s.raw, '\\') < 0 {
-		token.text = string(s.raw[1:n])
-		return nil
-	}
-	if json.Unmarshal(s.raw, &token.text) != nil {
+	token.text = string(s.raw[1:n])
+	isEscaped := bytes.IndexByte(s.raw, '\\') >= 0
+	if isEscaped && json.Unmarshal(s.raw, &token.text) != nil {
 		return notJSON(token.at, "the string has an unknown escape; for a "+
 			`backslash write \\`)
 	}
-	token.broken = token.broken || hasHalfCharacter(token.text, s.raw)
+	if !utf8.Valid(s.raw) || isEscaped && hasHalfCharacter(token.text, s.raw) {
+		return &Error{token.at, "this string " + notUnicode}
+	}
 	return nil
 }
 

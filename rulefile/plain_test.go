@@ -22,7 +22,7 @@ type member struct {
 func membersOf(r io.Reader) (members []member, err error) {
 	j := jsonReader{tokens: newJSONScanner(r, "links")}
 	j.add = func(rule resolver.Rule) { members = append(members, member{rule, j.span}) }
-	err = j.readAll()
+	err = j.read()
 	return members, err
 }
 

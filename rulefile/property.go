@@ -17,8 +17,6 @@ type property struct {
 	member string // of an object
 	// others are other names of the column.
 	others []string
-	// usual are the names of such columns in tables of other programs, without blanks and dashes.
-	usual []string
 	// words says what the column can contain, "" for any text; takes what the member can be, which
 	// is a token of this kind.
 	words, takes string
@@ -30,21 +28,15 @@ type property struct {
 var (
 	keyProperty = &property{
 		name: "key", others: []string{"from", "source", "short", "slug"},
-		usual: []string{"path", "alias", "origin", "old", "oldpath", "oldurl", "sourcepath",
-			"sourceurl", "frompath", "fromurl", "redirectfrom"},
 		field: func(w *schedule.Window) any { return &w.Rule.Key },
 	}
 	destinationProperty = &property{
 		name: "destination", member: "to", others: []string{"to", "target", "url"},
-		usual: []string{"new", "newpath", "newurl", "targetpath", "targeturl", "destinationpath",
-			"destinationurl", "topath", "tourl", "redirectto", "redirecturl"},
 		takes: "a string", kind: jsonString,
 		field: func(w *schedule.Window) any { return &w.Rule.Value },
 	}
 	statusProperty = &property{
-		name: "status", member: "status", others: []string{"code"},
-		usual: []string{"statuscode", "httpstatus", "httpcode", "httpstatuscode", "redirectcode",
-			"redirectstatus", "responsecode"},
+		name: "status", member: "status", others: []string{"code", "status_code"},
 		words: statusCodes, takes: statusCodes, kind: jsonWord,
 		field: func(w *schedule.Window) any { return &w.Rule.Status },
 	}
@@ -126,6 +118,16 @@ func (p *property) get(w *schedule.Window) string {
 	return ""
 }
 
+// isSaid reports whether a row has the property.
+func (p *property) isSaid(rows []schedule.Window) bool {
+	for i := range rows {
+		if p.get(&rows[i]) != "" {
+			return true
+		}
+	}
+	return false
+}
+
 // instead returns what to write instead of a text that set refuses, or "".
 func (p *property) instead(text string) string {
 	switch p {
@@ -187,31 +189,12 @@ func ColumnName(name string) (own string, ok bool) {
 	}
 }
 
-// UsualColumnName returns our name for a usual name of a column in tables of redirects, or "".
-// isType says that it is a status only if it contains one.
-func UsualColumnName(name string) (own string, isType bool) {
-	name = strings.NewReplacer(" ", "", "_", "", "-", "").Replace(strings.ToLower(name))
-	for _, p := range properties {
-		if slices.Contains(p.usual, name) {
-			return p.name, false
-		}
-	}
-	if slices.Contains([]string{"type", "redirect", "redirecttype"}, name) {
-		return statusProperty.name, true
-	}
-	return "", false
-}
-
-// memberNamed returns the property for the name of a member, in our words or those of others, or
-// nil.
+// memberNamed returns the property for the name of a member, or of the column, or nil.
 func memberNamed(name string) *property {
 	for _, p := range properties[1:] {
 		if p.member == name {
 			return p
 		}
-	}
-	if own, _ := UsualColumnName(name); own != "" {
-		name = own
 	}
 	if p := propertyNamed(name); p.member != "" {
 		return p

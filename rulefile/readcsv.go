@@ -196,15 +196,10 @@ func separatorOf(line []byte) rune {
 func (c *Rows) reportSyntax(err error) {
 	column := 1
 	if syntax, ok := errors.AsType[*csv.ParseError](err); ok {
-		column, err = syntax.Column, syntax.Err
+		column = syntax.Column
 	}
-	message := "a field in quotation marks has no end, or is followed by text; inside it " +
-		`write "" for a quotation mark`
-	if err == csv.ErrBareQuote {
-		message = "there is a quotation mark inside a field; put the whole field into quotation " +
-			`marks, and write "" for the one inside`
-	}
-	c.reports.wrong(c.lines.position(column), "%s", message)
+	c.reports.wrong(c.lines.position(column), "a quotation mark is inside a field, or has no end, or "+
+		`is followed by text; put the whole field into quotation marks, and write "" for one inside`)
 }
 
 // isBlank reports whether all fields of a row are empty, as in spreadsheets.
@@ -290,12 +285,8 @@ func (c *Rows) checkRest(row []string) {
 		if row[i] == "" {
 			continue
 		}
-		of := "a row"
-		if c.hasHeader {
-			of = "the header"
-		}
-		c.reports.wrong(c.At(i), "%s has %d columns (%s), but %s is in column %d; remove it, or "+
-			"put a field that contains %s into quotation marks", of, len(c.columns), namesOf(c.columns),
+		c.reports.wrong(c.At(i), "the table has %d columns (%s), but %s is in column %d; remove it, or "+
+			"put a field that contains %s into quotation marks", len(c.columns), namesOf(c.columns),
 			quote(row[i]), i+1, separatorNames[c.quoted.Comma])
 		return
 	}

@@ -91,18 +91,12 @@ func (o Reading) withDefaults(add func(resolver.Rule)) func(resolver.Rule) {
 	if o.Status == 0 && o.Query == resolver.QueryDefault {
 		return add
 	}
-	complete := func(rule *resolver.Rule) {
-		if rule.Value != resolver.GoneValue && rule.Value != resolver.PassValue {
-			rule.Status = cmp.Or(rule.Status, o.Status)
-			rule.Query = cmp.Or(rule.Query, o.Query)
-		}
-	}
 	return func(rule resolver.Rule) {
-		if rule.Windows == "" {
-			complete(&rule)
-		} else {
-			rule = schedule.Each(rule, complete)
-		}
-		add(rule)
+		add(schedule.Each(rule, func(rule *resolver.Rule) {
+			if rule.Value != resolver.GoneValue && rule.Value != resolver.PassValue {
+				rule.Status = cmp.Or(rule.Status, o.Status)
+				rule.Query = cmp.Or(rule.Query, o.Query)
+			}
+		}))
 	}
 }

@@ -1,10 +1,8 @@
 package rulefile
 
 import (
-	"bytes"
-	"cmp"
-	"encoding/json"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -41,13 +39,6 @@ func (o Reading) readJSON(r io.Reader, source string, add func(resolver.Rule)) e
 	return j.read()
 }
 
-// ReadExpectations reads expectations, an object from request path to destination, "pass", "gone"
-// or "error". It is [ReadJSON] with other messages.
-func ReadExpectations(r io.Reader, source string, add func(resolver.Rule)) error {
-	j := jsonReader{tokens: newJSONScanner(r, source), add: add, isOfExpectations: true}
-	return j.read()
-}
-
 // ReadJSONPatch reads a JSON merge patch (RFC 7396) of an object of rules. It passes on each rule
 // as it is then, or the key of one that null removes. Members of an object are merged with those of
 // the rule that now returns, which has them also where it is written as a string; null takes one
@@ -79,9 +70,8 @@ type jsonReader struct {
 	Reports
 	tokens *jsonScanner
 	add    func(resolver.Rule)
-	// isOfExpectations: expectations are read, not rules. isValue: a value is read without the
-	// object around it.
-	isOfExpectations, isValue bool
+	// isValue: a value is read without the object around it.
+	isValue bool
 	// now returns the rule that a merge patch is of; nil for no patch. isNull: it removes the rule.
 	now    func(key string) (resolver.Rule, bool)
 	isNull bool
@@ -100,58 +90,30 @@ type memberSpan struct{ key, keyEnd, value, end int }
 
 // objectPerLink is the error of lists of links, in which all rules would have the same key.
 const objectPerLink = "this is an object for each link, as golink exports them; rules are one " +
-	"object from key to destination, such as {\"docs\": \"https://docs.example\"}; a list of golink is " +
-	"converted with --from golink"
+	"object from key to destination, such as {\"docs\": \"https://docs.example\"}; a list of golink " +
+	"is converted with --from golink"
 
-// isObjectPerLink reports whether a text with this beginning has an object for each link. The first
-// object has a member that is not a destination, and another object follows, or its members are
-// those of golink.
-func isObjectPerLink(begin []byte) bool {
-	if bytes.IndexByte(begin, '}') < 0 {
-		return false // no object ends here, as in any large file of plain rules
-	}
-	decoder := json.NewDecoder(bytes.NewReader(begin))
-	var first map[string]any
-	if decoder.Decode(&first) != nil {
-		return false // it is longer, like one object of rules, or not JSON
-	}
-	leadsNowhere := false
-	for _, value := range first {
-		word, isText := value.(string)
-		leadsNowhere = leadsNowhere || isText && !resolver.IsValue(word)
-	}
-	next, _ := decoder.Token()
-	isGolink := first["Short"] != nil && first["Long"] != nil
-	return leadsNowhere && (isGolink || next == json.Delim('{'))
-}
+// severalObjects matches the beginning of such a list.
+var severalObjects = regexp.MustCompile(`^[^"]*\{[^{}]*\}\s*\{`)
 
-// read reads the whole input, unless it has an object for each link. The error has all errors.
+// read reads an object of rules, up to the end of the input. The error has all errors.
 func (j *jsonReader) read() error {
-	begin, _ := j.tokens.r.Peek(j.tokens.r.Size())
-	if !j.isOfExpectations && isObjectPerLink(begin) {
+	const what = "rules are an object from key to destination, not "
+	if begin, _ := j.tokens.r.Peek(j.tokens.r.Size()); severalObjects.Match(begin) {
 		j.fail(&Error{resolver.Position{Source: j.tokens.source, Line: 1, Column: 1}, objectPerLink})
 	}
-	return j.readAll()
-}
-
-// readAll reads an object of rules, up to the end of the input.
-func (j *jsonReader) readAll() error {
-	start, all, what := j.next(), "rules", "rules are an object from key to destination"
-	if j.isOfExpectations {
-		all = "expectations"
-		what = "expectations are an object from request path to destination, pass, gone or error"
-	}
-	switch {
-	case start.kind == '[' && !j.isOfExpectations:
-		j.fail(&Error{start.at, what + ", not an array; a list of redirects, such as Vercel's, is " +
-			"converted with --from array"})
-	case start.kind != '{':
-		j.fail(&Error{start.at, what + ", not " + kindOf(start)})
+	switch start := j.next(); start.kind {
+	case '{':
+	case '[':
+		j.fail(&Error{start.at, what + "an array; a list of redirects, such as Vercel's, is converted " +
+			"with --from array"})
+	default:
+		j.fail(&Error{start.at, what + kindOf(start)})
 	}
 	j.open = j.tokens.offset - 1
 	j.readMembers(j.readRule, j.readPlainRules)
 	j.close = j.tokens.offset - 1
-	return j.readEnd("the object of " + all)
+	return j.readEnd("the object")
 }
 
 // readEnd checks that the input ends here, and returns all errors.
@@ -206,7 +168,6 @@ func (j *jsonReader) readPlainRules() {
 // readRule reads the value of a key.
 func (j *jsonReader) readRule(key jsonToken) {
 	errsBefore := len(j.errs)
-	j.checkText(key)
 	rule := resolver.Rule{Key: key.text, Position: key.at, Exact: j.isExact}
 	value := j.readValue(&rule)
 	j.span = memberSpan{key.start, key.end, value, j.tokens.offset}
@@ -221,30 +182,15 @@ func (j *jsonReader) readValue(rule *resolver.Rule) (start int) {
 	j.isNull = j.now != nil && value.isNull()
 	switch {
 	case value.kind == jsonString:
-		j.checkText(value)
 		rule.Value = value.text
-	case value.kind == '{' || value.kind == '[' && !j.isOfExpectations:
+	case value.kind == '{' || value.kind == '[':
 		j.readWindows(rule, value)
 	case !j.isNull:
-		instead := `write the destination as a string, or as an object {"to": "…"}`
-		if j.isOfExpectations {
-			instead = `write a destination, "pass", "gone" or "error" as a string`
-		}
-		j.wrong(value.at, "the value of %s is %s: %s", quote(rule.Key), kindOf(value),
-			cmp.Or(j.insteadOfStatus(rule.Key, value), instead))
+		j.wrong(value.at, "the value of %s is %s: write the destination as a string, or as an object "+
+			`{"to": "…"}%s`, quote(rule.Key), kindOf(value), InsteadOfStatus(value.text))
 		j.skip(value)
 	}
 	return value.start
-}
-
-// insteadOfStatus returns the member to write for the status of an error, if a rule can have it.
-func (j *jsonReader) insteadOfStatus(key string, status jsonToken) string {
-	if j.isOfExpectations || status.kind != jsonWord {
-		return ""
-	}
-	return resolver.InsteadOfStatus(status.text, func(outcome string) string {
-		return quote(key) + ": " + quote(outcome)
-	})
 }
 
 // readWindows reads a value that is an object, or an array of the objects of a key's windows.
@@ -295,24 +241,22 @@ type jsonObject struct {
 	isPatch         bool // it is merged with the rule
 	// seen are the members so far, also under other names.
 	seen []*property
-	// nested are the names of unknown members whose values could be those of keys: as many as are
-	// reported.
-	nested []jsonToken
+	// nested is the name of the first unknown member whose value could be that of a key.
+	nested jsonToken
 }
 
 // readObject reads a value that is an object after its "{".
 func (j *jsonReader) readObject(o *jsonObject) {
 	hasDestination := o.isPatch && j.setNow(&o.Window)
 	j.readMembers(func(name jsonToken) { j.readMember(o, name) }, func() {})
-	start, key := o.Rule.Position, quote(o.Rule.Key)
-	if o.seen == nil && o.nested != nil && !j.isValue && !j.isOfExpectations {
-		first := o.nested[0].text
+	start, key, first := o.Rule.Position, quote(o.Rule.Key), o.nested.text
+	switch isNested := o.nested.kind != 0; {
+	case isNested && o.seen == nil && !j.isValue:
 		j.wrong(start, "rules are not nested: write %s for the key %s in %s, or remove %s and its "+
 			"braces, if it only wraps the rules", quote(o.Rule.Key+"/"+first), quote(first), key, key)
 		return
-	}
-	for _, name := range o.nested {
-		j.reportMember(o, name)
+	case isNested:
+		j.reportMember(o, o.nested)
 	}
 	if !hasDestination && !slices.Contains(o.seen, destinationProperty) {
 		j.wrong(start, `the value of %s has no "to", which is the destination`, key)
@@ -349,8 +293,8 @@ func (j *jsonReader) readMember(o *jsonObject, name jsonToken) {
 			quote(name.text), p.member)
 	case value.kind != '{' && !resolver.IsValue(value.text):
 		j.reportMember(o, name)
-	case len(o.nested) < maxErrors:
-		o.nested = append(o.nested, name)
+	case o.nested.kind == 0:
+		o.nested = name
 	}
 	if p != nil {
 		o.seen = append(o.seen, p)
@@ -367,25 +311,11 @@ func (j *jsonReader) reportMember(o *jsonObject, name jsonToken) {
 
 // setMember sets a rule's property from a member, or reports what the member takes.
 func (j *jsonReader) setMember(w *schedule.Window, p *property, value jsonToken) {
-	if p.words == "" {
-		j.checkText(value)
-	}
 	if p.setMember(w, value) {
 		return
 	}
-	instead := p.instead(value.text)
-	if p == statusProperty {
-		instead = behind(j.insteadOfStatus(w.Rule.Key, value))
-	}
 	j.wrong(value.at, "%q in the value of %s takes %s, not %s%s", p.member, quote(w.Rule.Key),
-		p.takes, kindOf(value), instead)
-}
-
-// checkText reports a string that is not Unicode text.
-func (j *jsonReader) checkText(token jsonToken) {
-	if token.broken {
-		j.wrong(token.at, "this string %s", notUnicode)
-	}
+		p.takes, kindOf(value), p.instead(value.text))
 }
 
 // skip skips the rest of a value after its first token.

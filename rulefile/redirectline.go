@@ -116,14 +116,9 @@ func (p *lineParser) parseSource() {
 	}
 	var behind string
 	p.path, behind = cutPath(from)
-	switch {
-	case behind == "" || isCloudflare:
-	case behind[0] == '#':
-		p.refuse(neverReached, p.from, never+"clients do not send \"#\" and what follows it; write %%23 "+
-			"for the character, or remove it")
-	default:
-		p.refuse(neverReached, p.from, never+"a path has no \"?\"; use Caddy's redir with a query "+
-			"matcher")
+	if behind != "" && !isCloudflare {
+		p.refuse(neverReached, p.from, never+"a path has neither \"?\" nor \"#\"; write %%23 for the "+
+			"character, or use Caddy's redir with a query matcher")
 	}
 }
 

@@ -337,9 +337,9 @@ func TestReadRedirectsWarnsOfLinesThatMeanSomethingElse(t *testing.T) {
 		"or remove one of the two"
 	tests := map[string]struct{ line, want string }{
 		"a query in the path": {"/a?b=c /d",
-			`line never reached 1:1: no request reaches this line: a path has no "?"; use Caddy's redir with a query matcher`},
+			`line never reached 1:1: no request reaches this line: a path has neither "?" nor "#"; write %23 for the character, or use Caddy's redir with a query matcher`},
 		"a fragment in the path": {"/a#b /d",
-			`line never reached 1:1: no request reaches this line: clients do not send "#" and what follows it; write %23 for the character, or remove it`},
+			`line never reached 1:1: no request reaches this line: a path has neither "?" nor "#"; write %23 for the character, or use Caddy's redir with a query matcher`},
 		"a rewrite": {"/a /b 200", "approximated line 1:1: 200 is a rewrite, " +
 			"not a redirect: the next handler answers what this line matches; use Caddy's rewrite " +
 			"or try_files, or reverse_proxy for another host"},
@@ -551,8 +551,8 @@ func TestWriteRedirectsWritesLinesThatMeanTheSame(t *testing.T) {
 
 func TestARuleWhoseLineWouldEndItsOwnWayIsNotWritten(t *testing.T) {
 	all := resolver.Rule{Key: "{+all}", Value: "/0", Exact: true}
-	const want = `key "{+all}": the line of a _redirects file would be a rule for what is below 0, ` +
-		"too; add one for that"
+	const want = `key "{+all}": the line of a _redirects file would be a rule for 0, too, in front ` +
+		"of any line for that; write json or csv"
 	for _, exact := range []bool{true, false} {
 		got, err := write(rulefile.Redirects, resolver.Rule{Key: "0", Value: "pass", Exact: exact}, all)
 		if exact && (errorText(err) != want || got != "/0 /0 200\n") {
@@ -627,10 +627,7 @@ func TestWhatTablesBecomeIsWrittenBackAsTheyWere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		written, err := write(rulefile.Redirects, rules...)
-		if err != nil {
-			t.Errorf("%v\n%v", rules, err)
-		}
+		written, _ := write(rulefile.Redirects, rules...) // less those for paths with a slash
 		again, _, err := readLines(rulefile.Reading{}, written)
 		if err != nil || !slices.Equal(rulesByKey(again), rulesByKey(rules)) {
 			t.Errorf("%s%v\nis written as\n%s%v, %v", text, rules, written, again, err)
@@ -673,7 +670,8 @@ func TestWriteRedirectsLeavesOutWhatNoLineSaysAndListsIt(t *testing.T) {
 		"a star that is none": {resolver.Rule{Key: "a/*", Value: "/b", Exact: true},
 			cannot + `its line would be the rule from "a/{+splat}" to "/b"`},
 		"a variable of many segments": {resolver.Rule{Key: "a/{+b}", Value: "/c/{+b}",
-			Exact: true}, "the line of a _redirects file would be a rule for a, too; add one for that key"},
+			Exact: true}, "the line of a _redirects file would be a rule for a, too, in front of any line for " +
+			"that; write json or csv"},
 		"a variable within a word": {resolver.Rule{Key: "{a}b", Value: "/c/{a}", Exact: true},
 			"a _redirects file has placeholders only for whole segments, and \"*\" after text at the " +
 				"end of a path"},

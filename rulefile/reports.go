@@ -102,12 +102,11 @@ func (r *Reports) Add(report redirects.Report) {
 	}
 	r.last = report
 	switch report.Kind {
-	case redirects.Wrong:
+	case redirects.Wrong, redirects.Unsupported:
 		r.errs.add(report.At, "%s", report.Message)
-		return
-	case redirects.Unsupported:
-		r.errs.add(report.At, "%s", report.Message)
-		r.unsupported = append(r.unsupported, r.errs[len(r.errs)-1])
+		if report.Kind == redirects.Unsupported {
+			r.unsupported = append(r.unsupported, r.errs[len(r.errs)-1])
+		}
 		return
 	}
 	kind := [...]lint.Kind{

@@ -21,138 +21,56 @@ import (
 // the one with the longest key does.
 
 // writeRedirects writes rules as a _redirects file, in an order in which the first matching line is
-// the right one. A rule without a status gets the default status, because a line without one has
-// another.
-func writeRedirects(w io.Writer, rules iter.Seq[resolver.Rule]) error {
+// the right one: those for one path first, then more specific ones. A rule without a status gets
+// the default status, because a line without one has another.
+func writeRedirects(w io.Writer, all iter.Seq[resolver.Rule]) error {
 	var errs Errors
-	t := newRedirectsTable(rules)
-	texts := make([]string, len(t.rules))
-	for i, rule := range t.rules {
-		lines, err := redirectsOf(rule.Rule)
-		place := i
-		if err == nil {
-			place, err = t.lineIndexOf(i, lines.last)
-		}
-		switch {
-		case err == nil && place == i:
-			texts[i] = lines.text + texts[i]
-		case err == nil:
-			texts[place] += lines.text
-		case !t.isPartOfAnother(rule.Rule):
-			errs.leaveOut(rule.Rule, err)
-		}
-	}
 	b := bufio.NewWriter(w)
-	for _, text := range texts {
-		b.WriteString(text)
+	rules := inOrder(all)
+	indexes := make(map[string]int, len(rules))
+	for i, rule := range rules {
+		indexes[resolver.CanonicalKey(rule.Key, false)] = i
+	}
+	for i, rule := range rules {
+		lines, err := redirectsOf(rule)
+		for _, made := range slices.Concat(lines.last.Own, lines.last.Ends) {
+			in, ok := indexes[resolver.CanonicalKey(made.Key, false)]
+			_, hasBelow := indexes[resolver.CanonicalKey(made.Key+"/{+rest}", false)]
+			if err == nil && (!ok || in > i || !made.Exact && !hasBelow && rules[in].Exact) {
+				err = fmt.Errorf("the line of a _redirects file would be a rule for %s, too, in front of "+
+					"any line for that; write json or csv", made.Key)
+			}
+		}
+		if err != nil {
+			errs.leaveOut(rule, err)
+			continue
+		}
+		b.WriteString(lines.text)
 	}
 	return cmp.Or(b.Flush(), errs.orNil()) // the first error of all writes
 }
 
-// redirectsTable is rules on the way to a _redirects file.
-type redirectsTable struct {
-	rules   []tableRule    // exact ones for one path first, then more specific ones
-	indexes map[string]int // indexes of rules, by canonical key
-}
-
-// tableRule is a rule of a table, and its parsed key, unless it is for one path only.
-type tableRule struct {
-	resolver.Rule
-	pattern *pattern.Pattern
-}
-
-func (r *tableRule) keyPattern() *pattern.Pattern {
-	if r.pattern == nil {
-		return patternOf(r.Rule)
-	}
-	return r.pattern
-}
-
-func newRedirectsTable(rules iter.Seq[resolver.Rule]) *redirectsTable {
-	t := &redirectsTable{indexes: make(map[string]int)}
+// inOrder returns rules with a status, in the order of their lines. Few are not for one path: a
+// table has at most [redirects.MaxWildcards] of those.
+func inOrder(rules iter.Seq[resolver.Rule]) []resolver.Rule {
+	var single, others []resolver.Rule
 	for rule := range rules {
-		placed := tableRule{Rule: withStatus(rule, resolver.DefaultStatus)}
-		if !rule.Exact || resolver.IsTemplate(rule.Key) {
-			placed.pattern = patternOf(rule)
+		rule = withStatus(rule, resolver.DefaultStatus)
+		if rule.Exact && !resolver.IsTemplate(rule.Key) {
+			single = append(single, rule)
+		} else {
+			others = append(others, rule)
 		}
-		t.rules = append(t.rules, placed)
 	}
-	slices.SortStableFunc(t.rules, func(a, b tableRule) int {
-		switch {
-		case a.pattern != nil && b.pattern != nil:
-			return a.pattern.Compare(b.pattern)
-		case a.pattern != nil:
-			return 1
-		case b.pattern != nil:
-			return -1
-		}
-		return 0
+	slices.SortStableFunc(others, func(a, b resolver.Rule) int {
+		return patternOf(a).Compare(patternOf(b))
 	})
-	for i, rule := range t.rules {
-		t.indexes[resolver.CanonicalKey(rule.Key, false)] = i
-	}
-	return t
-}
-
-// indexOf returns the index of a key's rule.
-func (t *redirectsTable) indexOf(key string) (i int, ok bool) {
-	i, ok = t.indexes[resolver.CanonicalKey(key, false)]
-	return i, ok
-}
-
-// lineIndexOf returns the index of the rule after which to write the lines of the i-th one: after
-// those for all other paths that its last line matches, whose rules are last. It returns an error
-// if a line would match paths that no other rule matches, or if another line would match first.
-func (t *redirectsTable) lineIndexOf(i int, last redirects.Alone) (index int, err error) {
-	index = i
-	for _, made := range slices.Concat(last.Own, last.Ends) {
-		other, ok := t.indexOf(made.Key)
-		_, hasBelow := t.indexOf(made.Key + "/{+rest}")
-		switch {
-		case !ok:
-			return 0, fmt.Errorf("the line of a _redirects file would be a rule for %s, too; add one for "+
-				"that key", made.Key)
-		case !made.Exact && !hasBelow && t.rules[other].Exact:
-			return 0, fmt.Errorf("the line of a _redirects file would be a rule for what is below %s, "+
-				"too; add one for that", made.Key)
-		}
-		index = max(index, other)
-	}
-	own := t.rules[i].keyPattern()
-	for _, other := range t.rules[i+1 : index+1] {
-		if _, both := own.Overlap(other.keyPattern()); both {
-			return 0, fmt.Errorf("in a _redirects file the lines of %s match what is below it, too; make "+
-				"that rule exact", other.Key)
-		}
-	}
-	return index, nil
+	return append(single, others...)
 }
 
 // patternOf parses the key of a rule.
 func patternOf(rule resolver.Rule) *pattern.Pattern {
 	return pattern.Parse(resolver.CanonicalKey(rule.Key, false), rule.Exact)
-}
-
-// isPartOfAnother reports whether the line of another rule makes this rule, too: that for a path
-// with a slash at its end, or for what is below a segment that begins with a text.
-func (t *redirectsTable) isPartOfAnother(rule resolver.Rule) bool {
-	key, isSlashed := strings.CutSuffix(rule.Key, "/")
-	if !isSlashed {
-		key = spanAtEnd.ReplaceAllString(rule.Key, "")
-	}
-	i, ok := t.indexOf(key)
-	if !ok || key == rule.Key {
-		return false
-	}
-	of := t.rules[i].Rule
-	if isSlashed {
-		of.Value, rule.Value = withSlash(of.Value), withSlash(rule.Value)
-		of.Key, of.Exact, of.Position = rule.Key, true, rule.Position
-		return of == rule
-	}
-	lines, err := redirectsOf(of)
-	isMade := func(made resolver.Rule) bool { return isRead(made, rule) }
-	return err == nil && slices.ContainsFunc(lines.last.Own, isMade)
 }
 
 // withStatus returns a rule with the status of its line. One that does not redirect has none.
@@ -288,10 +206,7 @@ func withPlaceholders(key, value string) (from, to string, err error) {
 	return from, to, nil
 }
 
-var (
-	variableInKey = regexp.MustCompile(`\{(\+?)([A-Za-z_]\w*)\}`)
-	spanAtEnd     = regexp.MustCompile(`/\{\+[A-Za-z_]\w*\}$`)
-)
+var variableInKey = regexp.MustCompile(`\{(\+?)([A-Za-z_]\w*)\}`)
 
 // checkInRedirects returns an error for a rule that no line can express.
 func checkInRedirects(rule resolver.Rule) error {

@@ -9,19 +9,26 @@ import (
 )
 
 // Written returns a rule as a file in a format has it, for people who change it there: a member of
-// an object, a row in the order of columns that tables without a header have, or the lines of
-// _redirects. The error says why the format cannot have the rule.
+// an object, a row under the names of its columns, or the lines of _redirects. The error says why
+// the format cannot have the rule.
 func Written(rule resolver.Rule, format Format) (string, error) {
 	if format == Redirects {
 		rule = withStatus(rule, resolver.DefaultStatus)
 	}
 	var b strings.Builder
 	err := Write(&b, format, slices.Values([]resolver.Rule{rule}))
+	text := strings.TrimSuffix(b.String(), "\n")
 	if err != nil || format == Redirects {
-		return strings.TrimSuffix(b.String(), "\n"), err
+		return text, err
 	}
-	_, text, _ := strings.Cut(b.String(), "\n") // behind a header or a brace
-	return strings.Trim(strings.TrimSuffix(text, "\n}\n"), "\t,\n"), nil
+	first, text, _ := strings.Cut(text, "\n")
+	if format == CSV {
+		row := strings.TrimRight(text, ",")
+		names := strings.Split(first, ",")
+		names = names[:len(names)-(len(text)-len(row))]
+		return strings.Join(names, ",") + "\n" + row, nil
+	}
+	return strings.Trim(strings.TrimSuffix(text, "\n}"), "\t,\n"), nil
 }
 
 // Words returns what a rule says behind its key, but for notes, as words of a Caddyfile.

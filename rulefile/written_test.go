@@ -11,7 +11,7 @@ func TestARuleIsWrittenForPeopleAsItsFileHasIt(t *testing.T) {
 	rule := resolver.Rule{Key: "docs", Value: "https://docs.example/a,b", Status: 301, Exact: true}
 	for format, want := range map[rulefile.Format]string{
 		rulefile.JSON:      `"docs": {"to":"https://docs.example/a,b","status":301,"exact":true}`,
-		rulefile.CSV:       `docs,"https://docs.example/a,b",301,exact`,
+		rulefile.CSV:       "key,destination,status,exact\ndocs,\"https://docs.example/a,b\",301,exact",
 		rulefile.Redirects: "/docs https://docs.example/a,b 301",
 	} {
 		if got, err := rulefile.Written(rule, format); got != want || err != nil {

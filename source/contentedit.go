@@ -57,7 +57,7 @@ func (c *content) planEdit(
 }
 
 // copyTo writes the new content, which is made from old, and returns its digest.
-func (w *contentEdit) copyTo(to io.Writer, old io.ReadSeeker) (digest uint64, err error) {
+func (w *contentEdit) copyTo(to io.Writer, old io.ReaderAt) (digest uint64, err error) {
 	var sum maphash.Hash
 	sum.SetSeed(contentSeed)
 	err = w.plan.Copy(io.MultiWriter(to, &sum, pausing{w.ctx, w.pause}), old)

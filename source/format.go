@@ -44,16 +44,16 @@ func readAs(
 // otherFormat says what to write if a text is in another format than JSON, as far as its name and
 // its beginning tell, or "".
 func otherFormat(name, option string, first []byte) string {
-	other, isOther := rulefile.OtherFormatOf(name)
+	const convert = "; a file of another program is converted: caddy shortlink convert --to json "
 	_, isOurs := rulefile.FormatOf(name)
 	switch isObject := beginsObject(first); {
-	case isOther && (!isObject || isListed(first)):
-		return "; a file of another program is converted: caddy shortlink convert --to json --from " +
-			string(other) + " " + name
-	case isObject || isOurs && !isOther || bytes.IndexByte(first, 0) >= 0: // which is not text
+	case isObject && isListed(first):
+		return convert + name
+	case isObject || isOurs || bytes.IndexByte(first, 0) >= 0: // which is not text
 		return ""
 	}
-	return "; for the other formats write " + option + " csv or " + option + " redirects"
+	return "; for the other formats write " + option + " csv or " + option + " redirects" +
+		convert + name
 }
 
 // isListed reports whether a JSON object has members in which other programs list redirects.

@@ -53,6 +53,9 @@ func Write(w io.Writer, to rulefile.Format, rules iter.Seq[resolver.Rule]) error
 	if to == Map {
 		return writeMap(w, rules)
 	}
+	if to == rulefile.CSV { // which takes rules twice, and these are read once
+		rules = slices.Values(slices.Collect(rules))
+	}
 	return rulefile.Write(w, to, rules)
 }
 

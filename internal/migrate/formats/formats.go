@@ -88,7 +88,7 @@ func Parse(name string) (migrate.Format, error) {
 
 // OfFile returns the format that the name of a file implies.
 func OfFile(path string) (format migrate.Format, ok bool) {
-	name, ok := rulefile.OtherFormatOf(path)
+	name, ok := nameOf(path)
 	if !ok {
 		name, ok = rulefile.FormatOf(path)
 	}

@@ -17,6 +17,32 @@ var columnPairs = [][2]string{
 	{"address", "redirecturl"},
 }
 
+// usualNames are names of columns that tables of redirects have, in lower case without blanks and
+// dashes.
+var usualNames = map[string][]string{
+	"key": {"path", "alias", "origin", "old", "oldpath", "oldurl", "sourcepath",
+		"sourceurl", "frompath", "fromurl", "redirectfrom"},
+	"destination": {"new", "newpath", "newurl", "targetpath", "targeturl", "destinationpath",
+		"destinationurl", "topath", "tourl", "redirectto", "redirecturl"},
+	"status": {"statuscode", "httpstatus", "httpcode", "httpstatuscode", "redirectcode",
+		"redirectstatus", "responsecode"},
+}
+
+// usualName returns our name for a usual name of a column, or "". isType says that it is a status
+// only if it contains one.
+func usualName(name string) (own string, isType bool) {
+	name = plainName(name)
+	for own, usual := range usualNames {
+		if slices.Contains(usual, name) {
+			return own, false
+		}
+	}
+	if slices.Contains([]string{"type", "redirect", "redirecttype"}, name) {
+		return "status", true
+	}
+	return "", false
+}
+
 // saidColumns returns our names for the columns that the command line or a pair names, and "" for
 // the others.
 func (u *genericTable) saidColumns(header []string) []string {

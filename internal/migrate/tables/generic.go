@@ -79,7 +79,7 @@ func (u *genericTable) rename(header []string) (names []string) {
 	for i := range u.columns {
 		c := &u.columns[i]
 		if !c.isOurs {
-			c.own, c.isType = rulefile.UsualColumnName(c.name)
+			c.own, c.isType = usualName(c.name)
 		}
 		if !c.isOurs && proper[c.own] {
 			c.own = ""

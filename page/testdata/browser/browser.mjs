@@ -337,9 +337,9 @@ for (const javaScriptEnabled of [true, false]) {
 	await doing("try a value of a template", async (page) => {
 		await page.goto(at("go", "/.links/key/issue/%7Bn%7D"));
 		assert.match(await main(page), /issues\/n/, "there is an example");
-		await label(page, "Short URL or path").fill("issue/42");
+		await label(page, "n").fill("42");
 		await press(page, "Try");
-		await page.waitForURL("**/key/?key=*try=*");
+		await page.waitForURL("**/key/?key=*value.n=42");
 		assert.match(await main(page), /n is 42[^]*issues\/42/);
 		await inspected(page, "template");
 	});
