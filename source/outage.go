@@ -27,6 +27,10 @@ type Reachability struct {
 	// the source is provisioned.
 	CopyKey string
 
+	// ~, if not nil, is called with the version of rules that begin to serve, unless Watch is. So a
+	// source can remember what has served, for example to refuse what is older. It returns at once.
+	Served func(version string)
+
 	mu     sync.Mutex
 	outage *Outage // nil for none; never changed in place
 }
