@@ -222,15 +222,13 @@ func (s *URL) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next()
 	at := fmt.Sprintf("%s:%d", d.File(), d.Line())
 	d.Prev()
+	s.Headers = http.Header{}
 	var name, value, timeout, size string
 	options := contentOptions(nil, &s.Format, &s.Poll, &s.Expect, &s.Minisign,
 		&s.AllowEmpty, &s.RedirectsOptions)
 	options = append(options, BlockOption{
 		Name: "header", Takes: headerTakes, Words: []*string{&name, &value}, Repeats: true,
 		Check: func() error {
-			if s.Headers == nil {
-				s.Headers = http.Header{}
-			}
 			s.Headers.Add(name, value)
 			return nil
 		},
@@ -274,18 +272,18 @@ func (s *URL) checkURLs() (err error) {
 // error does not contain it.
 func (s *URL) target(i int) (*url.URL, error) {
 	written := s.URL
-	if i == ofExpectations {
-		written = s.Expect
-	}
-	if i == ofExpectations && s.Expect == "" || i == ofSignature && s.Minisign == "" {
+	switch {
+	case i == ofSignature && s.Minisign == "", i == ofExpectations && s.Expect == "":
 		return nil, nil
+	case i == ofExpectations:
+		written = s.Expect
 	}
 	target, err := url.Parse(caddy.NewReplacer().ReplaceKnown(written, ""))
 	if err != nil || target.Host == "" || target.Scheme != "https" && target.Scheme != "http" {
 		return nil, fmt.Errorf("%q is no URL that begins with https:// and a host; if it has "+
 			"placeholders, check what they are replaced by", fetch.Mask(written))
 	}
-	if target.Scheme == "http" && (s.Minisign == "" || i == ofExpectations || s.Headers != nil ||
+	if target.Scheme == "http" && (s.Minisign == "" || i == ofExpectations || len(s.Headers) > 0 ||
 		target.User != nil) {
 		return nil, fmt.Errorf("%q: write https://; with http:// anybody on the way could change what "+
 			"is not signed by the key of minisign, and read header and passwords", fetch.Mask(written))

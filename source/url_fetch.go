@@ -59,7 +59,7 @@ func (s *URL) newest(ctx context.Context) *fetched {
 	return f
 }
 
-// look returns the state of what lies at the URLs, and keeps it for the next Read if it has changed.
+// look returns the state of what lies at the URLs, and keeps that for the next Read if it is new.
 func (s *URL) look(ctx context.Context) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

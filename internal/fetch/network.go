@@ -39,11 +39,12 @@ func (c *Client) send(
 			TLSHandshakeTimeout: connectTime, MaxResponseHeaderBytes: 64 << 10, DisableKeepAlives: true,
 		}
 	}
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) {
+	trace := &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) {
 		to, is := got.Conn.RemoteAddr().(*net.TCPAddr)
 		isPrivate = is && c.IsPrivate(to.AddrPort())
-	}})
-	response, err = transport.RoundTrip(request.WithContext(ctx))
+	}}
+	request = request.WithContext(httptrace.WithClientTrace(ctx, trace))
+	response, err = transport.RoundTrip(request)
 	return response, isPrivate, err
 }
 
