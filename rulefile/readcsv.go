@@ -196,10 +196,15 @@ func separatorOf(line []byte) rune {
 func (c *Rows) reportSyntax(err error) {
 	column := 1
 	if syntax, ok := errors.AsType[*csv.ParseError](err); ok {
-		column = syntax.Column
+		column, err = syntax.Column, syntax.Err
 	}
-	c.reports.wrong(c.lines.position(column), "a quotation mark is inside a field, or has no end, or "+
-		`is followed by text; put the whole field into quotation marks, and write "" for one inside`)
+	message := "a field in quotation marks has no end, or is followed by text; inside it " +
+		`write "" for a quotation mark`
+	if err == csv.ErrBareQuote {
+		message = "there is a quotation mark inside a field; put the whole field into quotation " +
+			`marks, and write "" for the one inside`
+	}
+	c.reports.wrong(c.lines.position(column), "%s", message)
 }
 
 // isBlank reports whether all fields of a row are empty, as in spreadsheets.

@@ -1,6 +1,7 @@
 package rulefile
 
 import (
+	"cmp"
 	"io"
 	"regexp"
 	"slices"
@@ -39,6 +40,13 @@ func (o Reading) readJSON(r io.Reader, source string, add func(resolver.Rule)) e
 	return j.read()
 }
 
+// ReadExpectations reads expectations, an object from request path to destination, "pass", "gone"
+// or "error". It is [ReadJSON] with other messages.
+func ReadExpectations(r io.Reader, source string, add func(resolver.Rule)) error {
+	j := jsonReader{tokens: newJSONScanner(r, source), add: add, isOfExpectations: true}
+	return j.read()
+}
+
 // ReadJSONPatch reads a JSON merge patch (RFC 7396) of an object of rules. It passes on each rule
 // as it is then, or the key of one that null removes. Members of an object are merged with those of
 // the rule that now returns, which has them also where it is written as a string; null takes one
@@ -70,8 +78,9 @@ type jsonReader struct {
 	Reports
 	tokens *jsonScanner
 	add    func(resolver.Rule)
-	// isValue: a value is read without the object around it.
-	isValue bool
+	// isOfExpectations: expectations are read, not rules. isValue: a value is read without the
+	// object around it.
+	isOfExpectations, isValue bool
 	// now returns the rule that a merge patch is of; nil for no patch. isNull: it removes the rule.
 	now    func(key string) (resolver.Rule, bool)
 	isNull bool
@@ -93,27 +102,38 @@ const objectPerLink = "this is an object for each link, as golink exports them; 
 	"object from key to destination, such as {\"docs\": \"https://docs.example\"}; a list of golink " +
 	"is converted with --from golink"
 
-// severalObjects matches the beginning of such a list.
-var severalObjects = regexp.MustCompile(`^[^"]*\{[^{}]*\}\s*\{`)
+var (
+	firstText = regexp.MustCompile(`^\s*\{\s*"[^"]*"\s*:\s*"([^"]*)"`)
+	// restOfLink matches what follows in such a list: golink's second member, or another object.
+	restOfLink = regexp.MustCompile(`^\s*,\s*"Long"\s*:|^[^{}]*\}\s*\{`)
+)
+
+// isObjectPerLink reports whether a text begins like such a list, and with what is no destination.
+func isObjectPerLink(begin []byte) bool {
+	at := firstText.FindSubmatchIndex(begin)
+	return at != nil && !resolver.IsValue(string(begin[at[2]:at[3]])) && restOfLink.Match(begin[at[1]:])
+}
 
 // read reads an object of rules, up to the end of the input. The error has all errors.
 func (j *jsonReader) read() error {
-	const what = "rules are an object from key to destination, not "
-	if begin, _ := j.tokens.r.Peek(j.tokens.r.Size()); severalObjects.Match(begin) {
+	all, what := "rules", "rules are an object from key to destination, not "
+	if j.isOfExpectations {
+		all = "expectations"
+		what = "expectations are an object from request path to destination, pass, gone or error, not "
+	} else if begin, _ := j.tokens.r.Peek(j.tokens.r.Size()); isObjectPerLink(begin) {
 		j.fail(&Error{resolver.Position{Source: j.tokens.source, Line: 1, Column: 1}, objectPerLink})
 	}
-	switch start := j.next(); start.kind {
-	case '{':
-	case '[':
+	switch start := j.next(); {
+	case start.kind == '[' && !j.isOfExpectations:
 		j.fail(&Error{start.at, what + "an array; a list of redirects, such as Vercel's, is converted " +
 			"with --from array"})
-	default:
+	case start.kind != '{':
 		j.fail(&Error{start.at, what + kindOf(start)})
 	}
 	j.open = j.tokens.offset - 1
 	j.readMembers(j.readRule, j.readPlainRules)
 	j.close = j.tokens.offset - 1
-	return j.readEnd("the object")
+	return j.readEnd("the object of " + all)
 }
 
 // readEnd checks that the input ends here, and returns all errors.
@@ -183,14 +203,25 @@ func (j *jsonReader) readValue(rule *resolver.Rule) (start int) {
 	switch {
 	case value.kind == jsonString:
 		rule.Value = value.text
-	case value.kind == '{' || value.kind == '[':
+	case value.kind == '{' || value.kind == '[' && !j.isOfExpectations:
 		j.readWindows(rule, value)
 	case !j.isNull:
-		j.wrong(value.at, "the value of %s is %s: write the destination as a string, or as an object "+
-			`{"to": "…"}%s`, quote(rule.Key), kindOf(value), InsteadOfStatus(value.text))
+		instead := `write the destination as a string, or as an object {"to": "…"}`
+		if j.isOfExpectations {
+			instead = `write a destination, "pass", "gone" or "error" as a string`
+		}
+		j.wrong(value.at, "the value of %s is %s: %s", quote(rule.Key), kindOf(value),
+			cmp.Or(insteadOfStatus(rule.Key, value), instead))
 		j.skip(value)
 	}
 	return value.start
+}
+
+// insteadOfStatus returns the member to write for the status of an error, if a rule can have it.
+func insteadOfStatus(key string, status jsonToken) string {
+	return resolver.InsteadOfStatus(status.text, func(outcome string) string {
+		return quote(key) + ": " + quote(outcome)
+	})
 }
 
 // readWindows reads a value that is an object, or an array of the objects of a key's windows.
@@ -314,8 +345,12 @@ func (j *jsonReader) setMember(w *schedule.Window, p *property, value jsonToken)
 	if p.setMember(w, value) {
 		return
 	}
+	instead := p.instead(value.text)
+	if p == statusProperty {
+		instead = behind(insteadOfStatus(w.Rule.Key, value))
+	}
 	j.wrong(value.at, "%q in the value of %s takes %s, not %s%s", p.member, quote(w.Rule.Key),
-		p.takes, kindOf(value), p.instead(value.text))
+		p.takes, kindOf(value), instead)
 }
 
 // skip skips the rest of a value after its first token.
