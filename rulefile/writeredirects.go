@@ -51,19 +51,31 @@ func writeRedirects(w io.Writer, all iter.Seq[resolver.Rule]) error {
 }
 
 // inOrder returns rules with a status, in the order of their lines. Few are not for one path: a
-// table has at most [redirects.MaxWildcards] of those.
+// table has at most [redirects.MaxWildcards] of those. Lines for keys that span segments also match
+// the path in front of the span. So they are after all others for as many segments, unless one of
+// these also matches what is below.
 func inOrder(rules iter.Seq[resolver.Rule]) []resolver.Rule {
 	var single, others []resolver.Rule
+	isSpan := func(rule resolver.Rule) bool { return strings.Contains(rule.Key, "{+") }
+	areBelow := make(map[int]bool) // by their number of segments
 	for rule := range rules {
 		rule = withStatus(rule, resolver.DefaultStatus)
 		if rule.Exact && !resolver.IsTemplate(rule.Key) {
 			single = append(single, rule)
-		} else {
-			others = append(others, rule)
+			continue
+		}
+		others = append(others, rule)
+		if !isSpan(rule) && (!rule.Exact || variableAtEnd.MatchString(rule.Key)) {
+			areBelow[patternOf(rule).OwnSegments()] = true
 		}
 	}
 	slices.SortStableFunc(others, func(a, b resolver.Rule) int {
-		return patternOf(a).Compare(patternOf(b))
+		p, q := patternOf(a), patternOf(b)
+		n := p.OwnSegments()
+		if n != q.OwnSegments() || areBelow[n] || isSpan(a) == isSpan(b) {
+			return p.Compare(q)
+		}
+		return q.Compare(p) // which has those that span segments first
 	})
 	return append(single, others...)
 }
@@ -206,7 +218,11 @@ func withPlaceholders(key, value string) (from, to string, err error) {
 	return from, to, nil
 }
 
-var variableInKey = regexp.MustCompile(`\{(\+?)([A-Za-z_]\w*)\}`)
+var (
+	variableInKey = regexp.MustCompile(`\{(\+?)([A-Za-z_]\w*)\}`)
+	// variableAtEnd matches a key whose last segment ends in a variable, which is "*" in a line.
+	variableAtEnd = regexp.MustCompile(`[^/]\{\w+\}$`)
+)
 
 // checkInRedirects returns an error for a rule that no line can express.
 func checkInRedirects(rule resolver.Rule) error {
