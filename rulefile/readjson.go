@@ -97,22 +97,10 @@ type jsonReader struct {
 // value to end. The zero value is none.
 type memberSpan struct{ key, keyEnd, value, end int }
 
-// objectPerLink is the error of lists of links, in which all rules would have the same key.
-const objectPerLink = "this is an object for each link, as golink exports them; rules are one " +
-	"object from key to destination, such as {\"docs\": \"https://docs.example\"}; a list of golink " +
-	"is converted with --from golink"
-
-var (
-	firstText = regexp.MustCompile(`^\s*\{\s*"[^"]*"\s*:\s*"([^"]*)"`)
-	// restOfLink matches what follows in such a list: golink's second member, or another object.
-	restOfLink = regexp.MustCompile(`^\s*,\s*"Long"\s*:|^[^{}]*\}\s*\{`)
-)
-
-// isObjectPerLink reports whether a text begins like such a list, and with what is no destination.
-func isObjectPerLink(begin []byte) bool {
-	at := firstText.FindSubmatchIndex(begin)
-	return at != nil && !resolver.IsValue(string(begin[at[2]:at[3]])) && restOfLink.Match(begin[at[1]:])
-}
+// listOfLinks matches the beginning of a list of links: golink's, or objects whose first member is no
+// destination. As rules, all of these would have the same keys.
+var listOfLinks = regexp.MustCompile(`^\s*\{\s*("Short"\s*:\s*"[^"/]*"\s*,\s*"Long"|` +
+	`"[^"]*"\s*:\s*"[^"/]*"[^{}]*\}\s*\{)`)
 
 // read reads an object of rules, up to the end of the input. The error has all errors.
 func (j *jsonReader) read() error {
@@ -120,8 +108,11 @@ func (j *jsonReader) read() error {
 	if j.isOfExpectations {
 		all = "expectations"
 		what = "expectations are an object from request path to destination, pass, gone or error, not "
-	} else if begin, _ := j.tokens.r.Peek(j.tokens.r.Size()); isObjectPerLink(begin) {
-		j.fail(&Error{resolver.Position{Source: j.tokens.source, Line: 1, Column: 1}, objectPerLink})
+	} else if begin, _ := j.tokens.r.Peek(j.tokens.r.Size()); listOfLinks.Match(begin) {
+		j.fail(&Error{resolver.Position{Source: j.tokens.source, Line: 1, Column: 1},
+			"this is an object for each link, as golink exports them; rules are one object from key to " +
+				`destination, such as {"docs": "https://docs.example"}; a list of golink is converted ` +
+				"with --from golink"})
 	}
 	switch start := j.next(); {
 	case start.kind == '[' && !j.isOfExpectations:
@@ -243,8 +234,13 @@ func (j *jsonReader) readWindows(rule *resolver.Rule, value jsonToken) {
 			j.skip(value)
 		}
 		windows = append(windows, o.Window)
-		if !isArray || j.isArrayEnd() {
+		if !isArray {
 			break
+		}
+		if value = j.next(); value.kind == ']' {
+			break
+		} else if value.kind != ',' {
+			j.failJSON(value, `in front of this a "," is missing`)
 		}
 		value = j.nextValue()
 	}
@@ -255,15 +251,6 @@ func (j *jsonReader) readWindows(rule *resolver.Rule, value jsonToken) {
 	if j.end == nil && len(j.errs) == errsBefore {
 		j.join(rule, windows, "the value of "+quote(rule.Key))
 	}
-}
-
-// isArrayEnd reads what stands behind a value of an array, and reports whether that is its end.
-func (j *jsonReader) isArrayEnd() bool {
-	behind := j.next()
-	if behind.kind != ',' && behind.kind != ']' {
-		j.failJSON(behind, `in front of this a "," is missing`)
-	}
-	return behind.kind == ']'
 }
 
 // jsonObject is a value that is an object, while it is read.
@@ -282,7 +269,7 @@ func (j *jsonReader) readObject(o *jsonObject) {
 	j.readMembers(func(name jsonToken) { j.readMember(o, name) }, func() {})
 	start, key, first := o.Rule.Position, quote(o.Rule.Key), o.nested.text
 	switch isNested := o.nested.kind != 0; {
-	case isNested && o.seen == nil && !j.isValue:
+	case isNested && o.seen == nil && !j.isValue && !j.isOfExpectations:
 		j.wrong(start, "rules are not nested: write %s for the key %s in %s, or remove %s and its "+
 			"braces, if it only wraps the rules", quote(o.Rule.Key+"/"+first), quote(first), key, key)
 		return

@@ -551,8 +551,8 @@ func TestWriteRedirectsWritesLinesThatMeanTheSame(t *testing.T) {
 
 func TestARuleWhoseLineWouldEndItsOwnWayIsNotWritten(t *testing.T) {
 	all := resolver.Rule{Key: "{+all}", Value: "/0", Exact: true}
-	const want = `key "{+all}": the line of a _redirects file would be a rule for 0, too, in front ` +
-		"of any line for that; write json or csv"
+	const want = `key "{+all}": the line of a _redirects file would be a rule for 0, too, which ` +
+		"has one; write json or csv"
 	for _, exact := range []bool{true, false} {
 		got, err := write(rulefile.Redirects, resolver.Rule{Key: "0", Value: "pass", Exact: exact}, all)
 		if exact && (errorText(err) != want || got != "/0 /0 200\n") {
@@ -689,8 +689,7 @@ func TestWriteRedirectsLeavesOutWhatNoLineSaysAndListsIt(t *testing.T) {
 		"a star that is none": {resolver.Rule{Key: "a/*", Value: "/b", Exact: true},
 			cannot + `its line would be the rule from "a/{+splat}" to "/b"`},
 		"a variable of many segments": {resolver.Rule{Key: "a/{+b}", Value: "/c/{+b}",
-			Exact: true}, "the line of a _redirects file would be a rule for a, too, in front of any line for " +
-			"that; write json or csv"},
+			Exact: true}, "the line of a _redirects file would be a rule for a, too; add one for that key"},
 		"a variable within a word": {resolver.Rule{Key: "{a}b", Value: "/c/{a}", Exact: true},
 			"a _redirects file has placeholders only for whole segments, and \"*\" after text at the " +
 				"end of a path"},
