@@ -2,6 +2,7 @@ package shortlink_test
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -14,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 )
@@ -377,6 +379,30 @@ func TestAHostIsMatchedAsItStandsInURLs(t *testing.T) {
 		got := s.Raw(t, "GET", "GET /docs/guide HTTP/1.1\r\n"+headers)
 		if link := got.Header.Get("Link"); got.Body != "page" || link != want {
 			t.Errorf("%s: got %q with Link %q, want %q", host, got.Body, link, want)
+		}
+	}
+}
+
+// heldBack is a response of which somebody in front sends nothing before its end.
+type heldBack struct{ *httptest.ResponseRecorder }
+
+func (heldBack) Flush() {}
+
+func TestAResponseThatBecomesAnErrorTellsNoShortURL(t *testing.T) {
+	h, err := testcaddy.Provision(t,
+		`{"rules": {"g": "/docs/guide"}, "advertise": {"base_url": "http://go.example"}}`)
+	testcaddy.Must(t, err)
+	for want, fails := range map[string]error{shortGuide: nil, "": errors.New("no page after all")} {
+		w := heldBack{httptest.NewRecorder()}
+		w.Header().Add("Link", "</a>; rel=next")
+		err := h.ServeHTTP(w, prepare("/docs/guide", w),
+			caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
+				testcaddy.Must(t, http.NewResponseController(w).Flush())
+				return fails
+			}))
+		links := append(w.Header()["Link"], "")
+		if err != fails || links[0] != "</a>; rel=next" || links[1] != want {
+			t.Errorf("got %v with Link %q", err, links)
 		}
 	}
 }

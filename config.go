@@ -211,6 +211,9 @@ func eachHandler(
 		if paths := matchedBy(value["match"], "path"); paths != nil {
 			at.way = at.way.Through(paths)
 		}
+		if endings := notFiles(value["match"]); endings != nil {
+			at.way = at.way.BesideFiles(endings)
+		}
 		at.front.isUnsure = at.front.isUnsure || matchesMoreThanHosts(value["match"])
 		for _, member := range slices.Sorted(maps.Keys(value)) {
 			within := at
@@ -222,6 +225,48 @@ func eachHandler(
 			eachHandler(value[member], within, name, found)
 		}
 	}
+}
+
+// rewriting are routes or handlers, in a list of Caddy's JSON, that may change the path of requests
+// for those behind them.
+type rewriting []map[string]any
+
+// addElement adds an element of the list if it may change paths.
+func (r *rewriting) addElement(element any) {
+	object, _ := element.(map[string]any)
+	// a named route may do anything
+	if object["terminal"] != true && has(element, "rewrite", "invoke") {
+		*r = append(*r, object)
+	}
+}
+
+// wayTo returns the way to the element behind them, if only one leads there. A request takes only
+// one route of a group.
+func (r rewriting) wayTo(element any, way command.Way) command.Way {
+	next, _ := element.(map[string]any)
+	for _, object := range r {
+		if group := object["group"]; group == nil || group != next["group"] {
+			way = wayBehind(object, way)
+		}
+	}
+	return way
+}
+
+// wayBehind returns the way of requests that go on behind a route or a handler.
+func wayBehind(object map[string]any, way command.Way) command.Way {
+	prefix, cuts := object["strip_path_prefix"].(string)
+	handlers, isRoute := object["handle"].([]any)
+	switch {
+	case object["handler"] == "rewrite" && cuts && len(object) == 2: // and does nothing else
+		return way.WithoutPrefix(prefix)
+	case isRoute && object["match"] == nil:
+		var all rewriting
+		for _, handler := range handlers {
+			all.addElement(handler)
+		}
+		return all.wayTo(nil, way)
+	}
+	return way.Rewritten()
 }
 
 // origins returns the origins that the site answers for, without the scheme if the port does not
@@ -239,16 +284,6 @@ func (s configuredSite) origins() (origins []string) {
 		}
 	}
 	return origins
-}
-
-// matchesMoreThanHosts reports whether a route has a matcher for anything but hosts.
-func matchesMoreThanHosts(matchers any) bool {
-	sets, _ := matchers.([]any)
-	return slices.ContainsFunc(sets, func(set any) bool {
-		members, _ := set.(map[string]any)
-		_, ofHosts := members["host"]
-		return len(members) > 1 || !ofHosts
-	})
 }
 
 // has reports whether a JSON value has one of some handlers.
@@ -269,23 +304,6 @@ func has(value any, handlers ...string) bool {
 func textsOf(elements []any) (texts []string) {
 	for _, element := range elements {
 		texts = append(texts, fmt.Sprint(element))
-	}
-	return texts
-}
-
-// hostsOf returns the hosts that a route's matchers match, or nil for any.
-func hostsOf(matchers any) []string { return matchedBy(matchers, "host") }
-
-// matchedBy returns the values of matchers of one kind in a route's matcher sets, or nil for all.
-func matchedBy(matchers any, kind string) (texts []string) {
-	sets, _ := matchers.([]any)
-	for _, set := range sets {
-		members, _ := set.(map[string]any)
-		named, _ := members[kind].([]any)
-		if named == nil {
-			return nil
-		}
-		texts = append(texts, textsOf(named)...)
 	}
 	return texts
 }

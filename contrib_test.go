@@ -28,7 +28,7 @@ import (
 func TestTheImageIsBuiltAsThePageOfBuildsSays(t *testing.T) {
 	instructions := readContrib(t, "Dockerfile")
 	var onPage string
-	for _, part := range readDocument(t, "xcaddy.md").parts {
+	for _, part := range readDocument(t, "docs/xcaddy.md").parts {
 		if slices.Equal(part.info, []string{"dockerfile"}) {
 			onPage = part.text
 		}

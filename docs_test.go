@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -81,7 +80,7 @@ func readDocument(t *testing.T, name string) document {
 func TestEveryExampleOfTheDocsRuns(t *testing.T) {
 	names, err := filepath.Glob("docs/*.md")
 	testcaddy.Must(t, err)
-	for _, name := range append(names, "README.md", "CONTRIBUTING.md", "SECURITY.md", "xcaddy.md") {
+	for _, name := range append(names, "README.md", "CONTRIBUTING.md", "SECURITY.md") {
 		doc := readDocument(t, name)
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".md"), func(t *testing.T) {
 			example, err := os.ReadFile("Caddyfile.example")
@@ -96,108 +95,6 @@ func TestEveryExampleOfTheDocsRuns(t *testing.T) {
 			}
 			r.served(t)
 		})
-	}
-}
-
-// namedCode is a name in the code that a page gives with its file, namedFile a file or a link.
-var (
-	namedCode = regexp.MustCompile("`(?:\\w+\\.)?(\\w+)`\\s+\\(([\\w/]+\\.go)\\)")
-	namedFile = regexp.MustCompile("`([\\w/]+\\.go)`|\\]\\(([^)#:]+)[)#]")
-)
-
-func TestPagesHaveShortLinesAndNameWhatExists(t *testing.T) {
-	names, err := filepath.Glob("*.md")
-	testcaddy.Must(t, err)
-	pages, err := filepath.Glob("docs/*.md")
-	testcaddy.Must(t, err)
-	for _, name := range append(names, pages...) {
-		text, err := os.ReadFile(name)
-		testcaddy.Must(t, err)
-		checkLines(t, name, string(text))
-		for _, found := range namedCode.FindAllSubmatch(text, -1) {
-			code, err := os.ReadFile(string(found[2]))
-			declared := regexp.MustCompile(`(?m)^(func|type) (\(.*\) )?` + string(found[1]) + `\b`)
-			if err != nil || !declared.Match(code) {
-				t.Errorf("%s: there is no %s in %s", name, found[1], found[2])
-			}
-		}
-		for _, found := range namedFile.FindAllSubmatch(text, -1) {
-			path := string(found[1])
-			if path == "" {
-				path = filepath.Join(filepath.Dir(name), string(found[2]))
-			}
-			if _, err := os.Stat(path); err != nil && path != "main.go" {
-				t.Errorf("%s: %v", name, err)
-			}
-		}
-	}
-}
-
-func TestLinksToSectionsLeadToHeadings(t *testing.T) {
-	link := regexp.MustCompile(`\]\(([^)#:]*)#([^)]+)\)`)
-	for _, pattern := range []string{"*.md", "docs/*.md"} {
-		names, err := filepath.Glob(pattern)
-		testcaddy.Must(t, err)
-		for _, name := range names {
-			text, err := os.ReadFile(name)
-			testcaddy.Must(t, err)
-			for _, found := range link.FindAllStringSubmatch(string(text), -1) {
-				page := name
-				if found[1] != "" {
-					page = filepath.Join(filepath.Dir(name), found[1])
-				}
-				if !slices.Contains(anchorsOf(t, page), found[2]) {
-					t.Errorf("%s: %s has no heading #%s", name, page, found[2])
-				}
-			}
-		}
-	}
-}
-
-// anchorsOf returns the names that GitHub gives to the headings of a page.
-func anchorsOf(t *testing.T, page string) (anchors []string) {
-	t.Helper()
-	dropped := regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
-	for _, heading := range foundIn(t, page, regexp.MustCompile(`(?m)^#+ (.*)$`)) {
-		anchor := dropped.ReplaceAllString(strings.ToLower(heading), "")
-		anchors = append(anchors, strings.ReplaceAll(anchor, " ", "-"))
-	}
-	return anchors
-}
-
-func TestPagesNameNoVersionThatIsNotReleased(t *testing.T) {
-	changes, err := os.ReadFile("CHANGELOG.md")
-	testcaddy.Must(t, err)
-	version := regexp.MustCompile(regexp.QuoteMeta(modulePath) + `\S*?@v(\d[\w.-]*)`)
-	for _, pattern := range []string{"*.md", "docs/*.md"} {
-		names, err := filepath.Glob(pattern)
-		testcaddy.Must(t, err)
-		for _, name := range names {
-			text, err := os.ReadFile(name)
-			testcaddy.Must(t, err)
-			for _, found := range version.FindAllSubmatch(text, -1) {
-				if !strings.Contains(string(changes), "\n## "+string(found[1])) {
-					t.Errorf("%s: CHANGELOG.md has no release %s", name, found[1])
-				}
-			}
-		}
-	}
-}
-
-// checkLines checks the length of lines, but for tables and code.
-func checkLines(t *testing.T, name, text string) {
-	t.Helper()
-	lines, isCode := strings.Split(text, "\n"), false
-	if name == "README.md" && len(lines) > 201 {
-		t.Errorf("README.md has %d lines", len(lines))
-	}
-	for i, line := range lines {
-		if strings.HasPrefix(line, "```") {
-			isCode = !isCode
-		}
-		if !isCode && !strings.HasPrefix(line, "|") && utf8.RuneCountInString(line) > 120 {
-			t.Errorf("%s:%d: more than 120 columns", name, i+1)
-		}
 	}
 }
 
@@ -524,7 +421,7 @@ func allGoExamples(t *testing.T) string {
 func checkGo(t *testing.T, at, text, examples string) {
 	t.Helper()
 	if strings.HasPrefix(text, "package main") {
-		return // the program of xcaddy.md, which cmd/caddy is
+		return // the program of docs/xcaddy.md, which cmd/caddy is
 	}
 	if !strings.Contains(examples, strings.Join(strings.Fields(text), " ")) {
 		t.Errorf("%s: no Example function has this code", at)
@@ -645,5 +542,95 @@ func TestTheExampleServesWhatItsCommentsSay(t *testing.T) {
 		if got.Status == 404 && !strings.HasPrefix(got.Body, "There is no such link.") {
 			t.Errorf("%s: got %q, not the next handler's answer", target, got.Body)
 		}
+	}
+}
+
+// exampleOf returns the whole Caddyfile of a page that has a text.
+func exampleOf(t *testing.T, page, text string) string {
+	t.Helper()
+	for _, part := range readDocument(t, page).parts {
+		if strings.Join(part.info, " ") == "caddyfile" && strings.Contains(part.text, text) {
+			return part.text
+		}
+	}
+	t.Fatalf("%s has no Caddyfile with %s", page, text)
+	return ""
+}
+
+// serveExample serves a Caddyfile of a page in a new folder, where there is a link.
+func serveExample(t *testing.T, page, config string) *exampleRunner {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	testcaddy.Write(t, "links.json", `{"docs": "https://docs.example"}`)
+	r := new(exampleRunner)
+	r.load(t, page, config)
+	return r
+}
+
+// gateway answers as oauth2-proxy does: whom a cookie names is signed in.
+func gateway(w http.ResponseWriter, r *http.Request) {
+	name := r.Header.Get("Cookie")
+	switch {
+	case r.URL.Path != "/oauth2/auth":
+		fmt.Fprint(w, "sign in")
+	case name == "":
+		w.WriteHeader(http.StatusUnauthorized)
+	default:
+		if name != "nameless" {
+			w.Header().Set("X-Auth-Request-Email", name+"@example.com")
+		}
+		w.WriteHeader(http.StatusAccepted)
+	}
+}
+
+func TestTheExampleOfAGatewayBelievesNobodyElse(t *testing.T) {
+	const page, address = "docs/go-links.md", "127.0.0.1:4180"
+	provider := httptest.NewServer(http.HandlerFunc(gateway))
+	t.Cleanup(provider.Close)
+	config := exampleOf(t, page, "forward_auth")
+	r := serveExample(t, page,
+		strings.ReplaceAll(config, address, provider.Listener.Addr().String()))
+	const site = "https://go.example.com"
+	const forged = "X-Auth-Request-Email: eve@example.com"
+
+	if got := r.ask(t, site+"/docs"); got.Location() != "302 https://docs.example/" {
+		t.Errorf("a link needs a sign-in: %s", got.Location())
+	}
+	signIn := "302 /oauth2/sign_in?rd=https://go.example.com"
+	for _, header := range [][]string{nil, {forged}} {
+		got := r.ask(t, site+"/.links/new?key=a&to=b", header...)
+		if want := signIn + "%2F.links%2Fnew%3Fkey%3Da%26to%3Db"; got.Location() != want {
+			t.Errorf("with %q: got %s, want %s", header, got.Location(), want)
+		}
+	}
+	r.ask(t, site+"/oauth2/sign_in").Wants(t, 200, "sign in")
+	for _, header := range [][]string{{"Cookie: ann"}, {"Cookie: ann", forged}} {
+		got := r.ask(t, site+"/.links/", append(header, testcaddy.AsHTML)...)
+		got.Wants(t, 200, "ann@example.com")
+	}
+	r.ask(t, site+"/.links/", "Cookie: nameless", forged).Wants(t, 403)
+}
+
+func TestTheExampleOfReadersLetsOnlyEditorsEdit(t *testing.T) {
+	const page = "docs/go-links.md"
+	r := serveExample(t, page, exampleOf(t, page, "@readers"))
+	post := func(key, user string) testcaddy.Reply {
+		form := "key=" + key + "&to=https://new.example"
+		request := httptest.NewRequest("POST", "/", nil)
+		request.SetBasicAuth(user, "secret")
+		header := testcaddy.HeaderLines([]string{
+			"Host: localhost",
+			"Authorization: " + request.Header.Get("Authorization"),
+			"Content-Type: application/x-www-form-urlencoded",
+			fmt.Sprint("Content-Length: ", len(form)),
+			"Connection: close",
+		})
+		return r.server.Raw(t, "POST", "POST /.links/new HTTP/1.1\r\n"+header+"\r\n"+form)
+	}
+	post("a", "ann").Wants(t, 201)
+	post("b", "bob").Wants(t, 403)
+	if got := testcaddy.ReadFile(t, "links.json"); !strings.Contains(got, `"a"`) ||
+		strings.Contains(got, `"b"`) {
+		t.Errorf("the file holds %s", got)
 	}
 }

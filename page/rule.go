@@ -95,8 +95,8 @@ func (r *request) placeOf(rule resolver.Rule) *place {
 			continue
 		}
 		p := &place{In: cmp.Or(at.String(), from.String())}
-		if legible, is := from.(source.Legible); is {
-			if text, err := legible.Written(rule); err == nil {
+		if writable, is := from.(source.Writable); is {
+			if text, err := writable.Written(rule); err == nil {
 				p.Text = text
 			}
 		}

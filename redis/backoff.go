@@ -6,10 +6,11 @@ import (
 	"time"
 )
 
-// A server that is back is noticed within the longest pause. A refused try costs little.
+// A server that is back is noticed within the longest pause, and one that loses a connection once
+// more within two of them: 2 s in all. A refused try costs little.
 const (
 	firstPause   = 100 * time.Millisecond
-	longestPause = 2 * time.Second
+	longestPause = 800 * time.Millisecond
 )
 
 // backoff says how long to wait between tries. Pauses double up to the longest. A random part of up

@@ -17,7 +17,7 @@ import (
 // Writable returns nil: what the user of the URL may do, the server knows.
 func (s *Source) Writable() error { return nil }
 
-// Written returns the command that sets a rule; see [source.Legible].
+// Written returns the command that sets a rule; see [source.Writable].
 func (s *Source) Written(rule resolver.Rule) (string, error) {
 	words := []string{"HSET", s.Hash, rule.Key, valueOf(rule)}
 	if prefix, eachRule := strings.CutSuffix(s.Hash, "*"); eachRule {

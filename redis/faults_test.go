@@ -91,9 +91,9 @@ func (f *faulty) wants(t *testing.T, key, value string, within time.Duration) {
 
 // soon is how long a change may take to be served once a server is back: the longest pause between
 // two tries, and what reading takes.
-const soon = 2*time.Second + 200*time.Millisecond
+const soon = 800*time.Millisecond + 200*time.Millisecond
 
-func TestAChangeDuringAnOutageIsServedTwoSecondsAfterIt(t *testing.T) {
+func TestAChangeDuringAnOutageIsServedASecondAfterIt(t *testing.T) {
 	eachKind(t, func(t *testing.T, f *faulty) {
 		for i, outage := range []time.Duration{
 			time.Millisecond, time.Second, 5 * time.Second, 30 * time.Second, 10 * time.Minute,
@@ -121,7 +121,7 @@ func TestAChangeAtAResetConnectionIsServedAtOnce(t *testing.T) {
 	})
 }
 
-func TestAConnectionThatIsResetAtAnyCommandKeepsNoChangeForLong(t *testing.T) {
+func TestAChangeIsServedAfterTwoSecondsIfAConnectionIsResetAtAnyCommand(t *testing.T) {
 	eachKind(t, func(t *testing.T, f *faulty) {
 		for at := 1; at <= 40; at++ {
 			value, gone := fmt.Sprint("/new/", at), fmt.Sprint(50+at)

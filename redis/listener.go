@@ -146,7 +146,7 @@ func (l *listener) subscribe(ctx context.Context, channel string) (subscribed bo
 	}
 	_, err = l.pubsub.ReceiveTimeout(ctx, heartbeat)
 	if isReply(err) {
-		return false, l.pubsub.Unsubscribe(ctx) // else a reconnection would subscribe again
+		return false, nil // and no reconnection tries again, as there is none: see newClient
 	}
 	return err == nil, err
 }

@@ -11,7 +11,7 @@ import (
 
 const (
 	// recheck is how often to check for a failed Read that nothing else would repeat.
-	recheck = time.Second
+	recheck = 500 * time.Millisecond
 	// unheard is how often rules are compared although the server pushes changes: it does not push
 	// SWAPDB, keyspace events do not include FLUSHALL, and they can be turned off.
 	unheard = time.Minute

@@ -40,6 +40,9 @@ func TestAWrittenRuleIsServedWithinASecondAt10000Rules(t *testing.T) {
 		t.Log(e.untilServed(t, "docs", "/guide", time.Second))
 		server.do(t, "hdel", "links", "docs")
 		t.Log(e.untilServed(t, "docs", "", time.Second))
+		for _, lost := range e.logs.FilterMessageSnippet("cannot be reached").All() {
+			t.Errorf("the connection was lost: %v", lost.ContextMap()["error"])
+		}
 	})
 }
 

@@ -2,6 +2,7 @@ package rulefile
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,6 +56,8 @@ type lineParser struct {
 	dialect Dialect
 	hosts   []string // the site's own
 	words   []word
+	// hasWildcards: a line so far has "*" or placeholders.
+	hasWildcards bool
 	redirectLine
 }
 
@@ -69,10 +72,15 @@ type redirectLine struct {
 	refused error
 	kind    faultKind
 	blamed  word
+	// elsewhere is what the line matches if only its host or its query keeps it from being a rule.
+	elsewhere string
 }
 
 // refuse records why the line is not a rule: the first reason, or one that makes it malformed.
 func (l *redirectLine) refuse(kind faultKind, word word, format string, args ...any) {
+	if l.refused != nil {
+		l.elsewhere = ""
+	}
 	if l.refused == nil || kind == malformed && l.kind != malformed {
 		l.refused, l.kind, l.blamed = fmt.Errorf(format, args...), kind, word
 	}
@@ -90,7 +98,21 @@ func (p *lineParser) parse(text string) {
 	if rest, ok := p.parseDestination(); ok {
 		p.parseStatus(rest)
 	}
+	if p.dialect == Cloudflare {
+		p.mergeSlashes()
+	}
 }
+
+// mergeSlashes makes one of several slashes in a destination on the site, as Cloudflare does from
+// the first line with a wildcard on.
+func (p *lineParser) mergeSlashes() {
+	p.hasWildcards = p.hasWildcards || strings.Contains(p.path, "*") || placeholder.MatchString(p.path)
+	if p.hasWildcards && strings.HasPrefix(p.to.text, "/") {
+		p.to.text = slashes.ReplaceAllString(p.to.text, "/")
+	}
+}
+
+var slashes = regexp.MustCompile("/+")
 
 // parseSource parses the first word of a line.
 func (p *lineParser) parseSource() {
@@ -101,7 +123,7 @@ func (p *lineParser) parseSource() {
 			p.refuse(unsupported, p.from, "a rule has no host; if %s is this site's, name it: with "+
 				"host in the source's block, or with --line-host; else write the line into the file of "+
 				"that host's site", quote(host))
-			p.path = path
+			p.path, p.elsewhere = path, from
 			return
 		}
 		from = path
@@ -165,8 +187,12 @@ func (p *lineParser) parseDestination() (rest []word, ok bool) {
 	case at > 1 && !strings.Contains(second.text, "="):
 		p.refuse(unsupported, second, "a path has no space; write %%20 for it")
 	case at > 1:
+		isFirst := p.refused == nil
 		p.refuse(unsupported, second, "a rule has no query, because only the path selects it; use "+
 			"Caddy's redir with a query matcher")
+		if isFirst && at == 2 {
+			p.elsewhere = p.path + "?" + second.text
+		}
 	}
 	p.to = words[at]
 	return words[at+1:], true

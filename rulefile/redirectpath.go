@@ -28,6 +28,9 @@ func (p *lineParser) addTo(t *redirects.Table, at func(column int) resolver.Posi
 		t.Drop(place, p.refused.Error())
 	default:
 		made.Refused, made.RefusedAt = p.refused, place
+		if p.elsewhere != "" {
+			made.Refused = &redirects.Elsewhere{Err: p.refused, URL: p.elsewhere}
+		}
 		t.Add(made)
 	}
 }
@@ -51,6 +54,7 @@ func (p *lineParser) translate(at func(column int) resolver.Position) redirects.
 	}
 	e := p.translatePath()
 	if e == nil {
+		made.To, made.Status = redirects.Literal(p.to.text), p.status
 		return made
 	}
 	var err error
@@ -134,7 +138,7 @@ func (p *lineParser) refusePath(path string) (isRefused bool) {
 		if isReached {
 			kind = unsupported
 		}
-		p.refuse(kind, p.from, "%s", err)
+		p.refuse(kind, p.from, "%w", err)
 		return true
 	}
 	for _, bad := range badPaths[slashes] {
@@ -168,7 +172,7 @@ func (p *lineParser) translatePath() *pathexpr.Expression {
 		err = errors.New("the path matches several others" + insteadOfLine)
 	}
 	if err != nil {
-		p.refuse(unsupported, p.from, "%s", err)
+		p.refuse(unsupported, p.from, "%w", err)
 		return nil
 	}
 	return e

@@ -794,3 +794,25 @@ func TestTheFirstOfSeveralLinesWithoutAnEquivalentSaysHowToSkipThemAll(t *testin
 		t.Errorf("got %v", err)
 	}
 }
+
+// Cloudflare does so for all lines that it does not compare as texts.
+func TestCloudflareMergesSlashesOfDestinationsBehindAWildcard(t *testing.T) {
+	const text = "/a /x//y\n/b/:s //z///:s?u=v//w\n/c /x//y\n/d https://e.example//f\n"
+	var got []string
+	for _, dialect := range []rulefile.Dialect{rulefile.Cloudflare, rulefile.Netlify} {
+		reading := rulefile.Reading{Dialect: dialect}
+		_, err := reading.Read(strings.NewReader(text), rulefile.Redirects, "t", func(r resolver.Rule) {
+			if r.Value != resolver.PassValue {
+				got = append(got, r.Value)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	const want = "/x//y /z/{+s}?u=v/w /x/y https://e.example//f " +
+		"/x//y //z///{+s}?u=v//w /x//y https://e.example//f"
+	if strings.Join(got, " ") != want {
+		t.Errorf("got %q", got)
+	}
+}

@@ -160,6 +160,10 @@ func ExampleMeasured() {
 
 func (t *Table) Writable() error { return nil }
 
+func (t *Table) Written(rule resolver.Rule) (string, error) {
+	return rule.Key + " = " + rule.Value, nil
+}
+
 func (t *Table) Edit(
 	_ context.Context, version string, edit rulefile.Edit,
 ) (newVersion string, err error) {
@@ -182,11 +186,13 @@ func ExampleWritable() {
 		{Key: "a"}, // is removed
 		{Key: "b", Rule: &resolver.Rule{Key: "b", Value: "/y"}},
 	}}
+	fmt.Println(table.Written(*edit.Changes[1].Rule))
 	version, err := table.Edit(context.Background(), "0", edit)
 	fmt.Println(version, err)
 	_, err = table.Edit(context.Background(), "0", edit)
 	fmt.Println(err)
 	// Output:
+	// b = /y <nil>
 	// 1 <nil>
 	// the source has changed since its rules were read; try again
 }

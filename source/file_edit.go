@@ -30,7 +30,7 @@ func (s *File) Writable() error {
 	return err
 }
 
-// Written returns a rule as the file has it; see [Legible].
+// Written returns a rule as the file has it; see [Writable].
 func (s *File) Written(rule resolver.Rule) (string, error) {
 	return rulefile.Written(rule, s.content.format)
 }

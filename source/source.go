@@ -83,6 +83,10 @@ type Writable interface {
 	// Writable returns why the rules cannot be edited, or nil.
 	Writable() error
 
+	// Written returns a rule as the source has it, for people who change it there: a member, a row,
+	// lines, or a command that sets it. The error says why the source cannot have the rule.
+	Written(rule resolver.Rule) (string, error)
+
 	// Edit makes the changes of an edit, all or none. If the rules are no longer those of version,
 	// which Read has returned, it changes nothing and returns [ErrChanged]. Rules are written as a
 	// whole: after an error all are there, or none. Other rules stay as they are. The error is a
@@ -92,15 +96,6 @@ type Writable interface {
 	// If the source now holds the old rules with exactly this edit, Edit returns their version and
 	// updates Remarks. Otherwise it returns "" and the source is read again.
 	Edit(ctx context.Context, version string, edit rulefile.Edit) (newVersion string, err error)
-}
-
-// Legible is a [Source] whose rules people can change where they stand, whether Caddy may or not.
-type Legible interface {
-	Source
-
-	// Written returns a rule as the source has it: a member, a row, lines, or a command that sets it.
-	// The error says why the source cannot have the rule.
-	Written(rule resolver.Rule) (string, error)
 }
 
 // ErrChanged is the error of an edit of rules that have changed since they were read.

@@ -167,7 +167,7 @@ func (s *Storage) Watch(ctx context.Context, version string, changed func()) {
 // Writable returns why the entry cannot be edited, or nil.
 func (s *Storage) Writable() error { return s.content.writable() }
 
-// Written returns a rule as the entry has it; see [Legible].
+// Written returns a rule as the entry has it; see [Writable].
 func (s *Storage) Written(rule resolver.Rule) (string, error) {
 	return rulefile.Written(rule, s.content.format)
 }

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
@@ -32,6 +31,9 @@ type converting struct {
 	exact         bool
 	isExactGiven  bool
 	columns       map[string]string // names of a CSV table's columns, by ours
+	keys          string            // a [migrate.KeyKind]
+	all           bool              // report each line also at a terminal
+	caddyfile     string            // where to write what is no rule, or ""
 }
 
 // skipped is how unsupported lines are read: the output never has them, and each is reported with
@@ -46,16 +48,20 @@ func convertCommand() *cobra.Command {
 		Long: `Reads rules from a file, or from standard input, and writes them in another format
 to standard output: json, csv, redirects for the _redirects of Netlify and Cloudflare
 Pages, or map for a path and its destination on each line. --from is not needed if the
-file's name tells the format. --status, --exact and --query apply to rules for which the
+file's name or content tells the format. --status, --exact and --query apply to rules for which the
 file says nothing. Rules of other programs are exact, unless the program also matches
 below a path, or --exact=false is given.
+
+--caddyfile writes a Caddyfile with the redirects that no rule can express, but Caddy's
+redir: of "/", of other hosts, and of paths with a query.
 
 Nothing is written if no line could be converted. Use -o for a file that Caddy follows:
 it is replaced as a whole, and never by a table without rules.
 
 A report on standard error lists each line whose meaning changes (approximated), that is
 left out (refused), or that no request reaches (dropped); a rule of JSON or CSV counts as
-a line. The output can always be loaded: rules that could not be are refused. Comments
+a line. At a terminal, lines with the same reason are one message, unless --all is given.
+The output can always be loaded: rules that could not be are refused. Comments
 are not kept. In _redirects a line without a status means 301, or with --dialect
 cloudflare 302.
 
@@ -68,12 +74,16 @@ wrong usage and for files that cannot be opened.`,
 		RunE: exiting(func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) }),
 	}
 	cmd.Flags().StringVar(&c.from, "from", "", "Format of what is read: "+
-		listOf(formats.Names())+" (default: what the file's name tells)")
+		listOf(formats.Names())+" (default: what the file's name or content tells)")
 	cmd.Flags().StringVar(&c.to, "to", "", "Format of what is written: "+listOf(migrate.ToFormats()))
 	cmd.Flags().StringVarP(&c.output, "output", "o", standardOutput,
 		"File to write, at once and as a whole; - for standard output")
 	_ = cmd.RegisterFlagCompletionFunc("from", completeFormats(formats.Names()))
 	_ = cmd.RegisterFlagCompletionFunc("to", completeFormats(migrate.ToFormats()))
+	cmd.Flags().BoolVar(&c.all, "all", false,
+		"Report each line also at a terminal, which else gets one message for each reason")
+	cmd.Flags().StringVar(&c.caddyfile, "caddyfile", "",
+		"File to write a Caddyfile to, of redirects that no rule can express")
 	c.addDefaultFlags(cmd)
 	addRedirectsFlags(cmd, &c.redirects, skipped)
 	return cmd
@@ -89,6 +99,10 @@ func (c *converting) addDefaultFlags(cmd *cobra.Command) {
 		"Query mode of rules without one: "+rulefile.QueryModes)
 	cmd.Flags().StringToStringVar(&c.columns, "columns", nil,
 		"Columns of a CSV table, such as key=Slashtag,to=Destination,status=Code")
+	cmd.Flags().StringVar(&c.keys, "keys", "",
+		"What keys in YAML are: literal or regexp (default: an expression if it looks like one)")
+	_ = cmd.RegisterFlagCompletionFunc("keys", cobra.FixedCompletions(
+		migrate.KeyKinds(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions([]cobra.Completion{
 		"301", "302", "303", "307", "308"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("query", cobra.FixedCompletions(
@@ -103,20 +117,7 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		path = args[0]
 	}
-	from, inFrom := c.formatOf(path)
-	to, inTo := migrate.ParseTo(c.to)
-	if c.to == "" {
-		inTo = fmt.Errorf("write --to with a format: %s", listOf(migrate.ToFormats()))
-	}
-	var inOutput error
-	if c.output == "" {
-		inOutput = errors.New("--output takes the path of a file; it is empty")
-	}
-	if err := errors.Join(inFrom, inTo, inOutput); err != nil {
-		return err
-	}
-	c.isExactGiven = cmd.Flags().Changed("exact")
-	how, err := c.reading(from)
+	to, err := c.outputFormat()
 	if err != nil {
 		return err
 	}
@@ -125,22 +126,52 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer closeInput()
+	r, from, guess, err := c.formatOf(path, r)
+	if err != nil {
+		return err
+	}
+	c.isExactGiven = cmd.Flags().Changed("exact")
+	how, err := c.reading(from)
+	if err != nil {
+		return err
+	}
 	progress := newProgress(cmd.ErrOrStderr(), "converting")
 	progress.setTotal(sizeOf(r))
 	done, err := c.write(cmd, to, func(w io.Writer) (migrate.Conversion, error) {
 		defer progress.end()
 		return migrate.Convert(w, to, migrate.Input{
 			Reader: &steppingReader{Reader: r, progress: progress}, Source: printable.Text(path),
-			Reading: how, Columns: c.columns,
+			Reading: how, Columns: c.columns, Keys: migrate.KeyKind(c.keys),
 		}, from)
 	})
 	if _, is := errors.AsType[negative](err); err != nil && !is {
 		return err
 	}
+	done.Remarks = slices.Concat(guess, done.Remarks)
+	if c.caddyfile != "" {
+		remark, inFile := c.writeCaddyfile(cmd.Context(), path, done.Elsewhere)
+		if inFile != nil {
+			return inFile
+		}
+		done.Remarks = append(done.Remarks, remark)
+	}
 	if err == nil && differs(done) {
 		err = errNegative
 	}
-	return errors.Join(writeConversion(cmd.ErrOrStderr(), done), err)
+	return errors.Join(c.report(cmd.ErrOrStderr(), done), err)
+}
+
+// outputFormat returns the format to write.
+func (c *converting) outputFormat() (to rulefile.Format, err error) {
+	if c.to == "" {
+		err = fmt.Errorf("write --to with a format: %s", listOf(migrate.ToFormats()))
+	} else {
+		to, err = migrate.ParseTo(c.to)
+	}
+	if c.output == "" {
+		err = errors.Join(err, errors.New("--output takes the path of a file; it is empty"))
+	}
+	return to, err
 }
 
 // openInput opens a file, or standard input, which closeInput leaves open.
@@ -207,6 +238,10 @@ func (c *converting) checkFlags(from migrate.Format) error {
 		}
 	}
 	switch {
+	case c.keys != "" && !from.HasKeys:
+		return fmt.Errorf("--keys is for --from yaml, and %s is read; leave it out", from.Name)
+	case c.keys != "" && !slices.Contains(migrate.KeyKinds(), c.keys):
+		return fmt.Errorf("--keys is literal or regexp, not %q", c.keys)
 	case from.SaysStatus && c.status != "":
 		return fmt.Errorf("--status is for rules without a status, and %s sets one for each line; "+
 			"leave it out", from.Name)
@@ -231,17 +266,32 @@ func (c *converting) checkColumns(from migrate.Format) error {
 	return nil
 }
 
-// formatOf returns the input format.
-func (c *converting) formatOf(path string) (migrate.Format, error) {
+// formatOf returns the input format, and the input from its beginning on. A format that the content
+// tells is a remark, guess.
+func (c *converting) formatOf(path string, r io.Reader) (
+	whole io.Reader, format migrate.Format, guess []string, err error,
+) {
 	if c.from != "" {
-		return formats.Parse(c.from)
+		format, err = formats.Parse(c.from)
+		return r, format, nil, err
 	}
-	format, ok := formats.OfFile(path)
-	if !ok {
-		return format, fmt.Errorf("the file's name does not tell its format; write --from with one "+
-			"of: %s", listOf(formats.Names()))
+	begin := make([]byte, formats.ContentSize)
+	n, err := io.ReadFull(r, begin)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return r, format, nil, err
 	}
-	return format, nil
+	whole = io.MultiReader(bytes.NewReader(begin[:n]), r)
+	if file, ok := r.(*os.File); ok { // of which the size is known
+		if _, err := file.Seek(0, io.SeekStart); err == nil {
+			whole = r
+		}
+	}
+	format, isGuess, err := formats.Find(path, begin[:n])
+	if isGuess {
+		guess = append(guess, fmt.Sprintf("the content is that of the format %s; --from sets another",
+			format.Name))
+	}
+	return whole, format, guess, err
 }
 
 // listOf lists formats, with commas between them.
@@ -293,27 +343,4 @@ func sizeOf(r io.Reader) int64 {
 		return 0
 	}
 	return info.Size()
-}
-
-// writeConversion writes the report as text.
-func writeConversion(to io.Writer, c migrate.Conversion) error {
-	w := bufio.NewWriter(to)
-	for _, group := range []struct {
-		title string
-		lines migrate.Lines
-	}{{"approximated", c.Approximated}, {"refused", c.Refused}, {"dropped", c.Dropped}} {
-		for _, line := range group.lines.Reports {
-			fmt.Fprintf(w, "%s: %s\n", group.title, line)
-		}
-	}
-	for _, remark := range c.Remarks {
-		fmt.Fprintln(w, "Note:", remark+".")
-	}
-	fmt.Fprintf(w, "%d exact, %d approximated, %d refused",
-		c.Exact, c.Approximated.Count, c.Refused.Count)
-	if n := c.Dropped.Count; n > 0 {
-		fmt.Fprintf(w, ", %s never reached", printable.Count(n, "line"))
-	}
-	fmt.Fprintln(w)
-	return w.Flush()
 }

@@ -112,13 +112,13 @@ func (c *covering) run(cmd *cobra.Command, files []string) error {
 		return err
 	}
 	report, err := c.report(cmd, counts, coverage.Question{Ruleset: ruleset,
-		Origin: h.Rules.SiteOrigin(), Root: root, Min: c.min})
+		Origin: h.Rules.SiteOrigin(), Root: root, BesideFiles: h.besideFiles(), Min: c.min})
 	if err != nil {
 		return err
 	}
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	w := coverageWriter{counts: counts, report: report, out: out, notes: cmd.ErrOrStderr(),
-		rootNotes: notesOfRoot(root), fold: h.Rules.Options.FoldCase, probes: c.probes,
+		rootNotes: notesOfFiles(root, h.ConfigHandler), fold: h.Rules.Options.FoldCase, probes: c.probes,
 		progress: newProgress(cmd.ErrOrStderr(), "suggesting")}
 	defer w.progress.end()
 	if err := errors.Join(w.write(c.format, coloursFor(cmd.OutOrStdout())), out.Flush()); err != nil {
@@ -200,8 +200,12 @@ func checkInputs(files []string) error {
 	return errors.Join(errs...)
 }
 
-// notesOfRoot names directories of a root, which may be nil, that could not be read.
-func notesOfRoot(root *webroot.Root) (notes []string) {
+// notesOfFiles names directories of a root, which may be nil, that could not be read.
+func notesOfFiles(root *webroot.Root, h *ConfigHandler) (notes []string) {
+	if root == nil && h.besideFiles() != nil {
+		return []string{"files of the site come before the rules (not file), and count as what their " +
+			"paths' rules say; name their directory with --root"}
+	}
 	if root != nil {
 		for _, unread := range root.Unread() {
 			notes = append(notes, fmt.Sprintf("--root: %v", unread))

@@ -46,6 +46,18 @@ type ConfigHandler struct {
 	Lines []resolver.Position
 }
 
+// besideFiles returns the endings with which paths of requests are files of the site that keep them
+// away, on all ways to the handler; see [Way.BesideFiles].
+func (c *ConfigHandler) besideFiles() (endings []string) {
+	for i, way := range c.Ways {
+		if i > 0 && !slices.Equal(endings, way.besideFiles) {
+			return nil
+		}
+		endings = way.besideFiles
+	}
+	return endings
+}
+
 // Handlers are handlers of a configuration, sorted by name.
 type Handlers []*ConfigHandler
 

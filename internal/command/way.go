@@ -25,6 +25,9 @@ type Way struct {
 	gates []gate   // from outside to inside
 	// isHidden says that the first gate does not see the client's path.
 	isHidden bool
+	// besideFiles are what is appended to a path to find files of the site; a request for one does
+	// not come on this way. Nil: files keep no requests away.
+	besideFiles []string
 }
 
 // gate is a path matcher, with patterns of which a path has to match one, or a prefix that is
@@ -47,6 +50,13 @@ func (w Way) At(hosts []string) Way {
 
 // Through returns the way continued through a path matcher.
 func (w Way) Through(patterns []string) Way { return w.through(gate{patterns: patterns}) }
+
+// BesideFiles returns the way continued through a matcher that keeps away requests for files of the
+// site: paths with one of the endings behind them.
+func (w Way) BesideFiles(endings []string) Way {
+	w.besideFiles = endings
+	return w
+}
 
 // WithoutPrefix returns the way continued after stripping a prefix.
 func (w Way) WithoutPrefix(prefix string) Way {

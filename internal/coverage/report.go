@@ -19,6 +19,9 @@ type Question struct {
 	Origin string
 	// Root has the files of the site; nil if they are not known.
 	Root *webroot.Root
+	// BesideFiles are endings: a path is a page in front of all rules if it is a file of Root with
+	// one of them.
+	BesideFiles []string
 	// Min leaves out URLs with fewer requests.
 	Min uint64
 	// Step, if not nil, is called often with the number of URLs that are done.
@@ -168,9 +171,22 @@ func newJudge(q Question) (*judge, error) {
 	return &judge{Question: q, site: site}, nil
 }
 
+// isFile reports whether a path never reaches the rules, because there is a file.
+func (j *judge) isFile(path string) bool {
+	return j.Root != nil && slices.ContainsFunc(j.BesideFiles, func(ending string) bool {
+		if ending == "" {
+			return j.Root.Has(path)
+		}
+		return j.Root.Has(strings.TrimSuffix(path, "/") + ending)
+	})
+}
+
 // classOf returns the class of a URL.
 func (j *judge) classOf(u *counted) Class {
 	path := u.path
+	if j.isFile(path) {
+		return Page
+	}
 	req := resolver.Request{Scheme: j.site.Scheme, Host: j.site.Host, OverHTTP: true,
 		Target: weburl.Target{Pathname: path}}
 	if u.host != "" {

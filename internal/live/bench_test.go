@@ -40,6 +40,8 @@ func (s *manySource) Watch(context.Context, string, func()) {}
 
 func (s *manySource) Writable() error { return nil }
 
+func (*manySource) Written(resolver.Rule) (string, error) { return "", nil }
+
 func (s *manySource) Edit(context.Context, string, rulefile.Edit) (string, error) {
 	return "version", nil
 }

@@ -34,6 +34,8 @@ func (s *countedSource) Watch(context.Context, string, func()) {}
 
 func (s *countedSource) Writable() error { return nil }
 
+func (*countedSource) Written(resolver.Rule) (string, error) { return "", nil }
+
 func (s *countedSource) Edit(context.Context, string, rulefile.Edit) (string, error) {
 	return "", nil
 }

@@ -100,6 +100,8 @@ func (s *plainSource) Watch(ctx context.Context, _ string, changed func()) {
 
 func (s *plainSource) Writable() error { return nil }
 
+func (*plainSource) Written(resolver.Rule) (string, error) { return "", nil }
+
 func (s *plainSource) Edit(_ context.Context, version string, edit rulefile.Edit) (string, error) {
 	return "", s.edit(version, edit)
 }

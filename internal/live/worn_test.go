@@ -48,6 +48,8 @@ func (*editedSource) Watch(context.Context, string, func()) {}
 
 func (*editedSource) Writable() error { return nil }
 
+func (*editedSource) Written(resolver.Rule) (string, error) { return "", nil }
+
 func (s *editedSource) Edit(_ context.Context, version string, edit rulefile.Edit) (string, error) {
 	if version != fmt.Sprint(s.version) {
 		return "", source.ErrChanged

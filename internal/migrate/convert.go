@@ -30,6 +30,8 @@ type Conversion struct {
 	Dropped Lines
 	// Remarks describe what holds for the whole file and cannot be written as a rule.
 	Remarks []string
+	// Elsewhere are the refused lines that Caddy's redir can express.
+	Elsewhere []Redirect
 }
 
 // Lines are lines whose meaning differs in another format.
@@ -98,7 +100,7 @@ func (c *converter) read(in Input, write func(resolver.Rule)) error {
 	})
 	chainsMayFail := c.checker.MayFailInChains()
 	c.checker = nil // frees memory for writing
-	c.entries = found.Entries
+	c.entries, c.done.Elsewhere = found.Entries, found.Elsewhere
 	for _, w := range found.Warnings {
 		switch w.Kind {
 		case rulefile.WarnNeverReached:

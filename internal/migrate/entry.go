@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
@@ -47,7 +48,7 @@ func (t *Table) WithoutHost(text string) (string, error) {
 	case !isURL:
 		return text, nil
 	case !t.HasHost(host):
-		return "", OtherHostError(host)
+		return "", &redirects.Elsewhere{Err: OtherHostError(host), URL: text}
 	}
 	return path, nil
 }
@@ -73,9 +74,11 @@ func CheckPath(path string) error {
 		return errors.New("clients never send \"#\" or what follows it; write %23 for the character, " +
 			"or remove it")
 	}
-	return errors.New("a rule matches the path alone, which has no \"?\"; use Caddy's redir with a " +
-		"query matcher")
+	return &redirects.Elsewhere{Err: errQuery, URL: path}
 }
+
+var errQuery = errors.New("a rule matches the path alone, which has no \"?\"; use Caddy's redir " +
+	"with a query matcher")
 
 // HasQuery reports whether a destination has a query.
 func HasQuery(destination string) bool {

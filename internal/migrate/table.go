@@ -18,6 +18,10 @@ type Table struct {
 	// Reading holds the hosts of the site, and defaults for what the file leaves out.
 	Reading rulefile.Reading
 	Source  string // the name of the file, for positions
+	Keys    KeyKind
+
+	expressions Names // keys that were taken for expressions
+	elsewhere   []Redirect
 }
 
 // Reader reads a table of another program. It adds the lines of its entries to t, in order, and
@@ -42,6 +46,8 @@ type Format struct {
 	HasLines bool
 	// SeveralPerLine reports whether entries on the same line count separately.
 	SeveralPerLine bool
+	// HasKeys reports whether entries can be paths or regular expressions; see [KeyKind].
+	HasKeys bool
 	// IsNetlify reports whether entries mean the same as lines of _redirects.
 	IsNetlify bool
 }
@@ -53,6 +59,7 @@ type Input struct {
 	Reading rulefile.Reading
 	// Columns holds the names of a CSV table's columns by our names, if the user states them.
 	Columns map[string]string
+	Keys    KeyKind
 }
 
 // ReadResult is the result of a reader, besides the rules.
@@ -60,21 +67,26 @@ type ReadResult struct {
 	Warnings []lint.Warning
 	// Entries counts the entries of the file if some make no rule. Otherwise it may be 0.
 	Entries int
+	// Elsewhere are redirects that no rule can express, but Caddy's redir.
+	Elsewhere []Redirect
 }
 
 // LinesOf returns a function that reads with a [Reader], and makes rules of the lines.
 func LinesOf(read Reader) func(Input, func(resolver.Rule)) (ReadResult, error) {
 	return func(in Input, add func(resolver.Rule)) (found ReadResult, err error) {
 		reports := rulefile.NewReports(true)
-		t := &Table{Reading: in.Reading, Source: in.Source, Table: redirects.NewTable(redirects.Options{
+		t := &Table{Reading: in.Reading, Source: in.Source, Keys: in.Keys}
+		t.Table = redirects.NewTable(redirects.Options{
 			TakesBelow: in.Reading.Exact != nil && !*in.Reading.Exact,
 			Status:     in.Reading.Status,
 			Query:      in.Reading.Query,
 			Report:     reports.Add,
-		})}
+			LeftOut:    t.keepElsewhere,
+		})
 		end := cmp.Or(read(t, in.Reader), io.EOF)
+		t.remarkOnKeys()
 		t.Rules(add)
-		found.Entries = t.Entries()
+		found.Entries, found.Elsewhere = t.Entries(), t.redirectsElsewhere()
 		found.Warnings, err = reports.Result(end)
 		return found, err
 	}
@@ -85,6 +97,7 @@ func LinesOf(read Reader) func(Input, func(resolver.Rule)) (ReadResult, error) {
 func (t *Table) AddMatch(line redirects.Line, expression, to string, o pathexpr.Options) {
 	e, err := pathexpr.Parse(expression, o)
 	if err = cmp.Or(line.Refused, err); err != nil {
+		line.To = redirects.Literal(to)
 		t.RefuseLine(line, pathexpr.Front(expression, "/"), err)
 		return
 	}

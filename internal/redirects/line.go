@@ -46,6 +46,18 @@ type Line struct {
 	NeedsSlash bool
 }
 
+// Elsewhere is the error of a line that is no rule only because of its host or its query.
+type Elsewhere struct {
+	Err error
+	URL string // what the line matches; without a host, if that is the site's
+}
+
+// Error returns the message.
+func (e *Elsewhere) Error() string { return e.Err.Error() }
+
+// ErrRoot is the error of a line for "/".
+var ErrRoot = errors.New("a key cannot be empty, so no rule matches \"/\"; use Caddy's redir")
+
 // Answer is the answer of a line.
 type Answer uint8
 

@@ -67,7 +67,7 @@ func Check(path []Segment, slashes Slashes) (isReached bool, err error) {
 		return false, errors.New("no request has this path: browsers replace \"\\\" with \"/\", " +
 			"and remove \".\" and \"..\"; write the path as they do")
 	case isRoot:
-		return true, errors.New("a key cannot be empty, so no rule matches \"/\"; use Caddy's redir")
+		return true, ErrRoot
 	case len(path) >= maxSegments && captures > 0:
 		return true, errors.New("a path with placeholders or \"*\" has less than 64 segments; " +
 			"write a line for each path, or use Caddy's redir with a path_regexp matcher")

@@ -35,6 +35,8 @@ type Options struct {
 	Query      resolver.QueryMode // of lines without one whose destination has no query
 	// Report is called with the messages about the lines.
 	Report func(Report)
+	// LeftOut, if not nil, is called with each line without an equivalent.
+	LeftOut func(Line)
 }
 
 // Slashes is what a slash at the end of a path means to a program.
@@ -153,6 +155,9 @@ func (t *Table) store(line *Line) {
 		return
 	}
 	if line.Refused != nil {
+		if t.LeftOut != nil {
+			t.LeftOut(*line)
+		}
 		stored.refused = &refusedLine{at: at, why: line.Refused}
 		if len(line.Path) > 0 {
 			stored.refused.sets = pathsOf(line.Path, t.Slashes)

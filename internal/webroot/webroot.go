@@ -173,6 +173,18 @@ func (r *Root) Page(urlPath string) (file string, ok bool) {
 	return "", false
 }
 
+// Has reports whether the path of a URL is that of a file, or with a slash at its end of a
+// directory with files.
+func (r *Root) Has(urlPath string) bool {
+	name, isDirectory := nameOf(urlPath)
+	if isDirectory {
+		n, _ := r.Below(urlPath)
+		return n > 0
+	}
+	_, ok := r.file(name)
+	return ok
+}
+
 // Below returns the number of files below the path of a URL, and the first one.
 func (r *Root) Below(urlPath string) (n int, first string) {
 	below, _ := nameOf(urlPath)

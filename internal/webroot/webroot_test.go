@@ -156,3 +156,15 @@ func BenchmarkPage(b *testing.B) {
 		root.Page("/docs/001/page-000001")
 	}
 }
+
+func TestAPathIsThatOfAFileAsItIs(t *testing.T) {
+	root := open(t, write(t, "a", "b.html", "c/index.html", "grün ei.html"))
+	for urlPath, want := range map[string]bool{
+		"/a": true, "/a/": false, "/b": false, "/b.html": true, "/c": false, "/c/": true,
+		"/c/index.html": true, "/gr%C3%BCn%20ei.html": true, "/": true, "/d": false, "/../a": true,
+	} {
+		if got := root.Has(urlPath); got != want {
+			t.Errorf("%s: %t", urlPath, got)
+		}
+	}
+}

@@ -183,6 +183,7 @@ func (h *reader) addMatch(a *alias) {
 	e, err := pathexpr.Parse(a.from, pathexpr.Options{})
 	switch {
 	case err != nil:
+		a.To = redirects.Literal(a.to)
 		h.RefuseLine(a.Line, a.front(), err)
 	case wantsQuery(e):
 		h.Drop(a.At, noQuery)

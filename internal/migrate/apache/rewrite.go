@@ -107,7 +107,7 @@ func (h *reader) convertRule(d *directive) {
 	case hostError != nil:
 		h.Refuse(rule.at, nil, hostError)
 	case why != nil:
-		h.refuseRule(&rule, e, why)
+		h.refuseRule(&rule, e, ways, why)
 	case wantsQuery(e):
 		h.Drop(rule.at, noQuery)
 	default:
@@ -116,7 +116,9 @@ func (h *reader) convertRule(d *directive) {
 }
 
 // refuseRule refuses a rule. A refused rule that is not a redirect can affect the rules after it.
-func (h *reader) refuseRule(rule *rewriteRule, e *pathexpr.Expression, why error) {
+func (h *reader) refuseRule(
+	rule *rewriteRule, e *pathexpr.Expression, ways []string, why error,
+) {
 	if rule.answer == redirects.Passes || rule.ties > 0 {
 		h.said.deciding = append(h.said.deciding, rule.at)
 	}
@@ -124,7 +126,8 @@ func (h *reader) refuseRule(rule *rewriteRule, e *pathexpr.Expression, why error
 	if e != nil {
 		path = e.Paths[0].Segments
 	}
-	h.Refuse(rule.at, path, why)
+	h.RefuseLine(redirects.Line{At: rule.at, Answer: rule.answer, Status: rule.status,
+		Query: rule.query(), Notes: ways, To: redirects.Literal(rule.written(h.rewrite.base))}, path, why)
 }
 
 // tie returns an error if a rule depends on an earlier one. It records how many later rules depend

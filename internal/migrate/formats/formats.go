@@ -35,7 +35,8 @@ func All() []migrate.Format {
 		Name: migrate.Map, Read: migrate.LinesOf(nginx.Read),
 		HasHosts: true, HasLines: true, SeveralPerLine: true,
 	}, {
-		Name: "yaml", Read: migrate.LinesOf(lists.ReadYAML), SeveralPerLine: true,
+		Name: "yaml", Read: migrate.LinesOf(lists.ReadYAML), HasHosts: true, HasKeys: true,
+		SeveralPerLine: true,
 	}, {
 		Name: "golink", Read: migrate.LinesOf(lists.ReadGolink), SeveralPerLine: true,
 	}, {

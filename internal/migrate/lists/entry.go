@@ -198,7 +198,8 @@ func (e *redirectEntry) addLines() {
 	for _, source := range e.sources {
 		lines, err := e.lines(source)
 		if err != nil {
-			lines = []redirects.Line{{At: e.at, Path: front(source), Refused: err}}
+			lines = []redirects.Line{{At: e.at, Path: front(source), To: redirects.Literal(e.destination),
+				Status: cmp.Or(e.status, e.permanent), Notes: e.notes, Refused: cmp.Or(e.refused, err)}}
 		}
 		for _, line := range lines {
 			e.Add(line)

@@ -22,9 +22,9 @@ func ReadRedirects(t *migrate.Table, r io.Reader) error {
 
 // useRedirectsOptions sets the table's options for lines of _redirects.
 func useRedirectsOptions(t *migrate.Table) {
-	report := t.Report
+	report, leftOut := t.Report, t.LeftOut
 	t.Options = t.Reading.RedirectsOptions()
-	t.Report, t.Query = report, t.Reading.Query
+	t.Report, t.LeftOut, t.Query = report, leftOut, t.Reading.Query
 }
 
 // ReadNetlifyTOML reads the redirects of a netlify.toml. Each of its [[redirects]] is equivalent to

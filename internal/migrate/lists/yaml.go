@@ -2,16 +2,11 @@ package lists
 
 import (
 	"cmp"
-	"errors"
 	"io"
-	"regexp"
-	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
-	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
-	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 // ReadYAML reads a map of paths and destinations. The map may be the value of "redirects".
@@ -109,28 +104,6 @@ func readPair(t *migrate.Table, key, value migrate.Node) {
 		t.Wrong(key.At, "the destination of %s is a text, not %s", printable.Quote(key.Text),
 			describeYAML(value))
 	default:
-		addPair(t, key.At, key.Text, value.Text)
+		t.AddKey(redirects.Line{At: key.At}, key.Text, value.Text)
 	}
 }
-
-// addPair adds the lines of a path, or a regular expression, and its destination.
-func addPair(t *migrate.Table, at resolver.Position, path, to string) {
-	err := cmp.Or(migrate.CheckText("a path or a destination", path+to),
-		migrate.CheckDestination(to)) // allows $1 in it
-	switch {
-	case err != nil:
-		t.Wrong(at, "%s", err)
-	case strings.HasPrefix(path, "^"):
-		t.AddMatch(redirects.Line{At: at}, path, to, pathexpr.Options{})
-	case looksLikeExpression.MatchString(path):
-		t.Refuse(at, nil, errors.New("the path looks like a regular expression without \"^\"; add \"^\" "+
-			"in front, or write the path percent-encoded"))
-	default:
-		path = "/" + strings.TrimPrefix(path, "/")
-		t.Add(redirects.Line{At: at, Path: redirects.Text(path), To: redirects.Literal(to),
-			Refused: migrate.CheckPath(path)})
-	}
-}
-
-// looksLikeExpression matches characters that occur in expressions, but not in paths.
-var looksLikeExpression = regexp.MustCompile(`\$$|\.[*+]|\[\^|\\|\(\?`)

@@ -147,7 +147,8 @@ func (n *blockReader) addKey(at resolver.Position, key, to string) {
 	case key == "default":
 		n.addDefault(at, to)
 	case isMatch:
-		n.AddMatch(redirects.Line{At: at, IsLater: true, Answer: answerOf(to)}, expression, to,
+		n.AddMatch(redirects.Line{At: at, IsLater: true, Answer: answerOf(to),
+			Query: n.Reading.Query}, expression, to,
 			pathexpr.Options{Folds: folds, IsEncoded: n.block.lookedUp == "$request_uri"})
 	default:
 		n.addPlain(at, strings.TrimPrefix(key, `\`), to)
@@ -188,7 +189,8 @@ func (n *blockReader) addDefault(at resolver.Position, to string) {
 		n.Wrong(at, "%s", err)
 	default:
 		n.fallback = &redirects.Line{At: at, IsLater: true, To: redirects.Literal(to),
-			Path: redirects.Below(nil)}
+			Query: n.Reading.Query,
+			Path:  redirects.Below(nil)}
 	}
 }
 

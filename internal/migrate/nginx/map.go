@@ -102,7 +102,7 @@ func addPair(t *migrate.Table, at resolver.Position, key, to string) bool {
 		t.Wrong(at, "%s", inDestination)
 	default:
 		t.Add(redirects.Line{At: at, Path: redirects.Text(path), To: redirects.Literal(to),
-			Answer: answer})
+			Answer: answer, Query: t.Reading.Query})
 		return true
 	}
 	return false

@@ -108,7 +108,7 @@ func Parse(written string, o Options) (*Expression, error) {
 	case len(e.Paths) == 0 && e.HasQuery:
 		return nil, ErrQuery
 	case len(e.Paths) == 0 && e.HasRoot:
-		return nil, errors.New("a key cannot be empty, so no rule matches \"/\"; use Caddy's redir")
+		return nil, redirects.ErrRoot
 	case len(e.Paths) == 0:
 		return nil, errors.New("no path matches the regular expression; a path begins with \"/\", and " +
 			"has no \"//\"")

@@ -1,5 +1,4 @@
-// Package browsertest drives the links page in a browser. It has no code that others could import.
-package browsertest
+package page_test
 
 import (
 	"bufio"
@@ -16,11 +15,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
 	"github.com/caddy-shortlink/shortlink/internal/testcaddy/freeport"
-
-	// The program that is run has these: where they have changed, no result is taken from a cache.
-	_ "github.com/caddy-shortlink/shortlink"
-	_ "github.com/caddy-shortlink/shortlink/page"
 )
 
 // The pictures in docs are made with -args -pictures DIR.
@@ -41,7 +37,7 @@ func TestThePageInABrowser(t *testing.T) {
 		t.Skip("drives a browser: set SHORTLINK_CHROMIUM to the binary of Chromium, and " +
 			"SHORTLINK_PLAYWRIGHT to a node_modules with playwright-core, axe-core, jsqr and pngjs")
 	}
-	port := serve(t)
+	port := serveForBrowser(t)
 	settings, err := json.Marshal(map[string]any{
 		"port": port, "password": password, "chromium": chromium, "modules": modules,
 		"pictures": *pictures, "only": *only,
@@ -49,11 +45,12 @@ func TestThePageInABrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat("browser.mjs"); err != nil { // the cache of results knows what was looked at
+	const program = "testdata/browser/browser.mjs"
+	if _, err := os.Stat(program); err != nil { // the cache of results knows what was looked at
 		t.Fatal(err)
 	}
 	node := exec.CommandContext(t.Context(), cmp.Or(os.Getenv("SHORTLINK_NODE"), "node"),
-		"browser.mjs", string(settings))
+		program, string(settings))
 	var complaints bytes.Buffer
 	node.Stderr = &complaints
 	output, err := node.StdoutPipe()
@@ -89,12 +86,12 @@ func tellChecks(t *testing.T, output io.Reader) (n int) {
 	return n
 }
 
-// serve runs Caddy with the page at several sites, and returns the port.
-func serve(t *testing.T) (port int) {
+// serveForBrowser runs Caddy with the page at several sites, and returns the port.
+func serveForBrowser(t *testing.T) (port int) {
 	t.Helper()
 	dir := t.TempDir()
 	binary := filepath.Join(dir, "caddy")
-	if output, err := exec.Command("go", "build", "-o", binary, "../../cmd/caddy").
+	if output, err := exec.Command("go", "build", "-o", binary, "../cmd/caddy").
 		CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
@@ -103,13 +100,13 @@ func serve(t *testing.T) (port int) {
 		writeHits(t, dir)
 	}
 	port = freePort(t)
-	sites, err := os.ReadFile("Caddyfile")
+	sites, err := os.ReadFile("testdata/browser/Caddyfile")
 	if err != nil {
 		t.Fatal(err)
 	}
 	config := filepath.Join(dir, "Caddyfile")
 	replacer := strings.NewReplacer("PORT", fmt.Sprint(port), "DIR", dir, "HASHED", hashed)
-	write(t, config, replacer.Replace(string(sites)))
+	testcaddy.Write(t, config, replacer.Replace(string(sites)))
 	caddy := exec.Command(binary, "run", "--config", config)
 	var log strings.Builder
 	stderr, err := caddy.StderrPipe()
@@ -160,25 +157,16 @@ func freePort(t *testing.T) int {
 	return port
 }
 
-func write(t *testing.T, name, content string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // writeRules writes the rules of all sites: links as they are, hostile ones, and a million.
 func writeRules(t *testing.T, dir string) {
 	t.Helper()
-	links, err := os.ReadFile("links.json")
+	links, err := os.ReadFile("testdata/browser/links.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(dir, "storage/shortlink/links.json"), string(links))
-	write(t, filepath.Join(dir, "storage/shortlink/none.json"), "{}")
+	testcaddy.Must(t, os.MkdirAll(filepath.Join(dir, "storage/shortlink"), 0o700))
+	testcaddy.Write(t, filepath.Join(dir, "storage/shortlink/links.json"), string(links))
+	testcaddy.Write(t, filepath.Join(dir, "storage/shortlink/none.json"), "{}")
 	hostile := map[string]any{}
 	for key, note := range map[string]string{
 		"<script>alert(1)</script>":    "</p><script>alert(2)</script>",
@@ -192,11 +180,11 @@ func writeRules(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(dir, "hostile.json"), string(content))
+	testcaddy.Write(t, filepath.Join(dir, "hostile.json"), string(content))
 	var million strings.Builder
 	million.WriteString("key,to\n")
 	for i := range 1_000_000 {
 		fmt.Fprintf(&million, "k%07d,https://www.example.com/%d\n", i, i)
 	}
-	write(t, filepath.Join(dir, "million.csv"), million.String())
+	testcaddy.Write(t, filepath.Join(dir, "million.csv"), million.String())
 }

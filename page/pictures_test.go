@@ -1,4 +1,4 @@
-package browsertest
+package page_test
 
 import (
 	"context"

@@ -1,0 +1,102 @@
+package command_test
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
+)
+
+// writtenCaddyfile converts a table, and returns the Caddyfile of what no rule can express, and the
+// report.
+func writtenCaddyfile(t *testing.T, table string, args ...string) (caddyfile, report string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "moved.caddy")
+	args = append([]string{"shortlink", "convert", "--to", "json", "--caddyfile", path}, args...)
+	report, _ = testcaddy.Run(args, table)
+	text, _ := os.ReadFile(path)
+	return string(text), report
+}
+
+func TestWhatNoRuleCanExpressIsServedByTheWrittenCaddyfile(t *testing.T) {
+	written, report := writtenCaddyfile(t, "/paper https://example.com/paper.pdf\n/ /start 302\n"+
+		"/search q=old /archive\nhttp://blog.example/a /blog/a 301\n"+
+		"https://docs.example/* https://new.example/docs/:splat 308\n"+
+		"/ /german 302 Language=de\nhttp://u.example/:x /x/:x\nhttp://u.example/y /y Country=de\n",
+		"--from", "redirects")
+	const remark = "moved.caddy has 4 redirects that no rule can express."
+	if !strings.Contains(report, remark) || !strings.Contains(report, "1 exact, 0 approximated, 7") {
+		t.Errorf("the report is\n%s", report)
+	}
+	// the hosts of the sites are matched without TLS
+	written = strings.NewReplacer("\nblog.example", "\nhttp://blog.example", "\ndocs.example",
+		"\nhttp://docs.example").Replace(written)
+	s := serveWritten(t, written)
+	for host, requests := range map[string]map[string]string{
+		"www.example": {"/": "302 /start", "/?a=b": "302 /start?a=b", "/search?q=old": "301 /archive",
+			"/search?q=new": "404", "/search": "404", "/a": "404", "/y": "404"},
+		"blog.example": {"/a": "301 /blog/a", "/a?b=c": "301 /blog/a?b=c"},
+		"docs.example": {"/": "308 https://new.example/docs/",
+			"/a/b?c=d": "308 https://new.example/docs/a/b?c=d"},
+	} {
+		for target, want := range requests {
+			reply := s.Raw(t, "GET", "GET "+target+" HTTP/1.1\r\nHost: "+host+"\r\nConnection: close\r\n\r\n")
+			if got := strings.TrimSpace(reply.Location()); got != want {
+				t.Errorf("%s%s: got %s, not %s from\n%s", host, target, got, want, written)
+			}
+		}
+	}
+}
+
+// serveWritten serves a written Caddyfile, imported by one whose site imports its snippet.
+func serveWritten(t *testing.T, written string) *testcaddy.Server {
+	t.Helper()
+	s := &testcaddy.Server{Addr: testcaddy.FreeAddress(t)}
+	_, port, _ := net.SplitHostPort(s.Addr)
+	path := filepath.Join(t.TempDir(), "moved.caddy")
+	testcaddy.Write(t, path, written)
+	config, err := testcaddy.Adapt(fmt.Sprintf("{\n\tadmin off\n\tpersist_config off\n"+
+		"\tdefault_bind 127.0.0.1\n\thttp_port %s\n\tstorage file_system %q\n}\nimport %s\n"+
+		"http:// {\n\timport moved\n\trespond 404\n}\n", port, testcaddy.StorageDir(t), path))
+	testcaddy.Must(t, err)
+	testcaddy.Must(t, caddy.Load(config, true))
+	t.Cleanup(func() { testcaddy.Must(t, caddy.Stop()) })
+	return s
+}
+
+func TestACaddyfileIsOnlyWrittenForWhatCaddyTakesAsItIs(t *testing.T) {
+	for table, format := range map[string]string{
+		"/a /b\n": "redirects",
+		"/ /a\"b\nhttp://a.example/{x} /y\n/ /{env.HOME}\n/s q=:q /t/:q\n": "redirects",
+		"https://a.example/a/*: /b/:splat\n/q?a=\"b\": /c\n":               "yaml",
+	} {
+		written, report := writtenCaddyfile(t, table, "--from", format)
+		if written != "" || !strings.Contains(report, "none of the refused lines can be written to") {
+			t.Errorf("%s: %s\nwith %s", table, written, report)
+		}
+	}
+}
+
+func TestTablesOfAllKindsKeepWhatNoRuleCanExpress(t *testing.T) {
+	for _, tt := range []struct{ format, table, want string }{
+		{"array", `[{"source": "https://h.example/a", "destination": "/b", "statusCode": 301}]`,
+			"\nh.example {\n\tredir /a /b{http.request.uri.prefixed_query} 301\n"},
+		{"yaml", "/: /start\n/q?x=1: /y\n", "(moved) {\n\tredir / /start" +
+			"{http.request.uri.prefixed_query} 302\n\t@moved2 {\n\t\tpath /q\n\t\texpression " +
+			"`{query} == \"x=1\"`\n\t}\n\tredir @moved2 /y 302\n}\n"},
+		{"htaccess", "RewriteEngine On\nRewriteRule ^$ /start [R=301,L]\n",
+			"\tredir / /start{http.request.uri.prefixed_query} 301\n"},
+		{"map", "/ /start\n", "\tredir / /start{http.request.uri.prefixed_query} 302\n"},
+	} {
+		written, report := writtenCaddyfile(t, tt.table, "--from", tt.format)
+		if !strings.Contains(written, tt.want) {
+			t.Errorf("%s: got\n%s\nwith %s", tt.format, written, report)
+		}
+	}
+}

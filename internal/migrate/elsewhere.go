@@ -1,0 +1,50 @@
+package migrate
+
+import (
+	"cmp"
+	"errors"
+	"strings"
+
+	"github.com/caddy-shortlink/shortlink/internal/redirects"
+	"github.com/caddy-shortlink/shortlink/resolver"
+)
+
+// Redirect is a redirect that no rule can express: of "/", of another host, or of a query.
+type Redirect struct {
+	URL string // what it matches; without a host, if that is the site's
+	// To is the destination. In it, ":splat" is the text of a "*" at the end of the URL.
+	To     string
+	Status int
+	// KeepsQuery reports whether the query of a request goes along.
+	KeepsQuery bool
+}
+
+// keepElsewhere keeps a line without an equivalent if Caddy's redir can express it.
+func (t *Table) keepElsewhere(line redirects.Line) {
+	r := Redirect{Status: line.Status}
+	if elsewhere, is := errors.AsType[*redirects.Elsewhere](line.Refused); is {
+		r.URL = elsewhere.URL
+	} else if errors.Is(line.Refused, redirects.ErrRoot) {
+		r.URL = "/"
+	}
+	if r.URL == "" || line.Answer != redirects.Leads || len(line.Notes) > 0 {
+		return
+	}
+	for _, piece := range line.To {
+		if r.To += piece.Text; piece.Variable != "" {
+			r.To += ":" + piece.Variable
+		}
+	}
+	// a query that a line asks for is not meant for its destination
+	isKept := cmp.Or(line.Query, t.Query) != resolver.QueryIgnore
+	r.KeepsQuery = isKept && !strings.Contains(r.URL, "?") && !strings.ContainsAny(r.To, "?#")
+	t.elsewhere = append(t.elsewhere, r)
+}
+
+// redirectsElsewhere returns the kept redirects, with the status of the table if they have none.
+func (t *Table) redirectsElsewhere() []Redirect {
+	for i := range t.elsewhere {
+		t.elsewhere[i].Status = cmp.Or(t.elsewhere[i].Status, t.Status, 302)
+	}
+	return t.elsewhere
+}
