@@ -245,19 +245,28 @@ func (p *process) tail() string {
 	return strings.Join(lines[max(0, len(lines)-20):], "\n")
 }
 
+// longest is how long a test waits at most for what should have happened long ago, so that it can
+// say how long that takes.
+const longest = 30 * time.Second
+
 // await waits until a condition holds, and returns how long that took.
 func await(t *testing.T, what string, within time.Duration, holds func() error) time.Duration {
 	t.Helper()
-	begun := time.Now()
-	for {
+	var last error
+	for begun := time.Now(); ; {
 		err := holds()
-		if err == nil {
-			return time.Since(begun)
+		took := time.Since(begun)
+		switch {
+		case err == nil && took > within:
+			t.Errorf("%s: after %v, and not within %v: %v", what, took, within, last)
+			return took
+		case err == nil:
+			return took
+		case took > max(longest, within):
+			t.Errorf("%s: not within %v: %v", what, took, err)
+			return took
 		}
-		if time.Since(begun) > within {
-			t.Errorf("%s: not within %v: %v", what, within, err)
-			return time.Since(begun)
-		}
+		last = err
 		time.Sleep(20 * time.Millisecond) // other processes tell nobody when they are done
 	}
 }

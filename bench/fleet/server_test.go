@@ -141,6 +141,7 @@ func (s *server) tell(method, path, contentType, body string, into any) error {
 		return err
 	}
 	r.Header.Set("Content-Type", contentType)
+	r.Header.Set("Cache-Control", "must-revalidate") // as caddy reload --force does
 	response, err := s.admin.Do(r)
 	if err != nil {
 		return err
