@@ -289,7 +289,7 @@ func parseExpectations(b []byte, name string) (expected PlacedExpectations, err 
 		message := fmt.Sprintf("the request path %q %s", entry.Key, what)
 		wrong = append(wrong, Problem{At: entry.Position, Message: message})
 	}
-	err = rulefile.ReadJSON(bytes.NewReader(b), name, func(entry resolver.Rule) {
+	err = rulefile.ReadExpectations(bytes.NewReader(b), name, func(entry resolver.Rule) {
 		if _, known := expected.at[entry.Key]; known {
 			report(entry, "is given twice")
 		}
