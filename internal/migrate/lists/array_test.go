@@ -257,6 +257,16 @@ func TestListsThatAreNoneAreRefusedWithTheirPlaces(t *testing.T) {
 	})
 }
 
+func TestListsOfNoProgramBecomeRules(t *testing.T) {
+	migratetest.CheckAll(t, array, []migratetest.Case{
+		{"other names", `[{"loc":"/a","url":"/b"},{"sources":["/c"],"target":"/d","status":301}]`,
+			rulefile.Reading{}, "a,/b,,exact\nc,/d,301,exact\n", ""},
+		{"a map", `{"/a/": "/b", "/c": {"to": "https://x.example", "type": 302}, "/d": null}`,
+			rulefile.Reading{}, "a,/b,,exact\nc,https://x.example,302,exact\n",
+			`file:1:69: the destination of "/d" is a text, not null`},
+	})
+}
+
 func TestTheOrderOfEntriesDoesNotTellWhoseTheyAre(t *testing.T) {
 	for _, tt := range []struct{ one, other, rules string }{
 		{`{"source":"/a","destination":"/b?x=1","permanent":true}`,
