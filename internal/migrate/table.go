@@ -18,6 +18,12 @@ type Table struct {
 	// Reading holds the hosts of the site, and defaults for what the file leaves out.
 	Reading rulefile.Reading
 	Source  string // the name of the file, for positions
+	// Loosely takes expressions for some characters for those of any; see [pathexpr.Options].
+	Loosely bool
+	// Base is the path of the directory of a .htaccess, with a slash at its end, or "".
+	Base string
+
+	held []heldLine
 }
 
 // Reader reads a table of another program. It adds the lines of its entries to t, in order, and
@@ -42,6 +48,8 @@ type Format struct {
 	HasLines bool
 	// SeveralPerLine reports whether entries on the same line count separately.
 	SeveralPerLine bool
+	// HasExpressions reports whether paths can be regular expressions.
+	HasExpressions bool
 	// IsNetlify reports whether entries mean the same as lines of _redirects.
 	IsNetlify bool
 }
@@ -53,6 +61,8 @@ type Input struct {
 	Reading rulefile.Reading
 	// Columns holds the names of a CSV table's columns by our names, if the user states them.
 	Columns map[string]string
+	Loosely bool   // see [Table]
+	Base    string // see [Table]
 }
 
 // ReadResult is the result of a reader, besides the rules.
@@ -66,13 +76,15 @@ type ReadResult struct {
 func LinesOf(read Reader) func(Input, func(resolver.Rule)) (ReadResult, error) {
 	return func(in Input, add func(resolver.Rule)) (found ReadResult, err error) {
 		reports := rulefile.NewReports(true)
-		t := &Table{Reading: in.Reading, Source: in.Source, Table: redirects.NewTable(redirects.Options{
-			TakesBelow: in.Reading.Exact != nil && !*in.Reading.Exact,
-			Status:     in.Reading.Status,
-			Query:      in.Reading.Query,
-			Report:     reports.Add,
-		})}
+		t := &Table{Reading: in.Reading, Source: in.Source, Loosely: in.Loosely,
+			Base: in.Base, Table: redirects.NewTable(redirects.Options{
+				TakesBelow: in.Reading.Exact != nil && !*in.Reading.Exact,
+				Status:     in.Reading.Status,
+				Query:      in.Reading.Query,
+				Report:     reports.Add,
+			})}
 		end := cmp.Or(read(t, in.Reader), io.EOF)
+		t.release()
 		t.Rules(add)
 		found.Entries = t.Entries()
 		found.Warnings, err = reports.Result(end)
@@ -83,6 +95,7 @@ func LinesOf(read Reader) func(Input, func(resolver.Rule)) (ReadResult, error) {
 // AddMatch adds the lines of a regular expression. In the destination, $1, ${1} and $name stand for
 // the text of its groups.
 func (t *Table) AddMatch(line redirects.Line, expression, to string, o pathexpr.Options) {
+	o.Loosely = t.Loosely
 	e, err := pathexpr.Parse(expression, o)
 	if err = cmp.Or(line.Refused, err); err != nil {
 		t.RefuseLine(line, pathexpr.Front(expression, "/"), err)
@@ -131,7 +144,16 @@ func (t *Table) AddPaths(
 		t.RefuseLine(line, e.Paths[0].Segments, err)
 		return false
 	}
-	e.AddTo(t.Table, lines)
+	for _, how := range e.Approximations() {
+		t.Approximate(line.At, how)
+	}
+	if e.Loosened != nil {
+		t.addLoosely(lines, e)
+		return true
+	}
+	for _, line := range lines {
+		t.Add(line)
+	}
 	return true
 }
 

@@ -28,24 +28,26 @@ func All() []migrate.Format {
 		HasHosts: true, HasLines: true, SaysStatus: true, SaysExact: true, IsNetlify: true,
 	}, {
 		Name: "array", Read: migrate.LinesOf(lists.ReadArray), HasHosts: true, SeveralPerLine: true,
+		HasExpressions: true,
 	}, {
 		Name: "htaccess", Read: migrate.LinesOf(apache.Read),
-		HasHosts: true, HasLines: true, SaysExact: true,
+		HasHosts: true, HasLines: true, SaysExact: true, HasExpressions: true,
 	}, {
 		Name: migrate.Map, Read: migrate.LinesOf(nginx.Read),
-		HasHosts: true, HasLines: true, SeveralPerLine: true,
+		HasHosts: true, HasLines: true, SeveralPerLine: true, HasExpressions: true,
 	}, {
 		Name: "yaml", Read: migrate.LinesOf(lists.ReadYAML), SeveralPerLine: true,
+		HasExpressions: true,
 	}, {
 		Name: "golink", Read: migrate.LinesOf(lists.ReadGolink), SeveralPerLine: true,
 	}, {
 		Name: "amplify", Read: migrate.LinesOf(lists.ReadAmplify),
-		HasHosts: true, SaysExact: true, SeveralPerLine: true,
+		HasHosts: true, SaysExact: true, SeveralPerLine: true, HasExpressions: true,
 	}, {
 		Name: "azure", Read: migrate.LinesOf(lists.ReadAzure), SaysExact: true, SeveralPerLine: true,
 	}, {
 		Name: "wordpress", Read: migrate.LinesOf(lists.ReadWordPress), HasHosts: true,
-		SeveralPerLine: true,
+		SeveralPerLine: true, HasExpressions: true,
 	}, {
 		Name: "openpublishing", Read: migrate.LinesOf(lists.ReadOpenPublishing), SeveralPerLine: true,
 	}, {

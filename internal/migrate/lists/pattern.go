@@ -31,6 +31,7 @@ type pattern struct {
 	rest         string // of the source
 	unnamed      int
 	isOver       bool // nothing may follow
+	isLoose      bool // groups of some characters are of any
 	isGlob       bool // destinations cannot name its groups
 }
 
@@ -44,8 +45,8 @@ type group struct {
 
 // parsePattern converts a path in the syntax of path-to-regexp to an expression. The error explains
 // why it has no equivalent.
-func parsePattern(source string) (*pattern, error) {
-	p := &pattern{rest: source}
+func parsePattern(source string, loosely bool) (*pattern, error) {
+	p := &pattern{rest: source, isLoose: loosely}
 	for p.rest != "" {
 		if err := p.next(); err != nil {
 			return nil, err
@@ -89,6 +90,8 @@ func (p *pattern) next() error {
 var (
 	patternName = regexp.MustCompile(`^\w+`)
 	// plainAlternatives matches a list of alternative texts.
+	// someCharacters matches a repetition of some characters.
+	someCharacters    = regexp.MustCompile(`^(?:\\[dw]|\[[^\[\]/]+\])(?:[+*]|\{[\d,]+\})$`)
 	plainAlternatives = regexp.MustCompile(`^(?:[\w~-]|\\[.-])+(?:\|(?:[\w~-]|\\[.-])+)*$`)
 )
 
@@ -136,6 +139,8 @@ func (p *pattern) addGroup(name string) error {
 			p.alternatives = inside
 		}
 		p.write("("+inside+")", group{name: name})
+	case p.isLoose && isOne && someCharacters.MatchString(inside):
+		p.write("("+inside+")", group{name: name})
 	case inside != "":
 		return expressionError(inside)
 	default:
@@ -150,7 +155,7 @@ var inParentheses = regexp.MustCompile(`(?s)^\(((?:[^()\\]|\\.|\((?:[^()\\]|\\.)
 // expressionError returns the error for an unsupported expression in parentheses.
 func expressionError(inside string) error {
 	return errors.New("a variable matches any segment, not a regular expression such as " +
-		printable.Quote("("+inside+")") + "; " + pathexpr.Remedy)
+		printable.Quote("("+inside+")") + "; write --loosely if that is meant, or " + pathexpr.Remedy)
 }
 
 func (p *pattern) write(expression string, g group) {
@@ -177,7 +182,7 @@ func (p *pattern) addSeveral(name, modifier string) error {
 }
 
 // parsePlain parses a path without patterns.
-func parsePlain(source string) (*pattern, error) {
+func parsePlain(source string, _ bool) (*pattern, error) {
 	if strings.ContainsAny(source, "*()") {
 		return nil, errors.New("this path has no patterns, and no request has such a path; write a " +
 			"path without \"*\" and parentheses")
@@ -189,7 +194,7 @@ func parsePlain(source string) (*pattern, error) {
 
 // parseGlob parses a glob of Firebase. "*" is one segment. "/**" at the end is at least one
 // segment, and "{,/**}" is any number.
-func parseGlob(source string) (p *pattern, err error) {
+func parseGlob(source string, loosely bool) (p *pattern, err error) {
 	front, isBelow := strings.CutSuffix(source, "{,/**}")
 	rest := "/:splat*"
 	if !isBelow {
@@ -217,7 +222,7 @@ func parseGlob(source string) (p *pattern, err error) {
 			segments[i] = strings.NewReplacer(`\`, `\\`, ":", `\:`).Replace(segment)
 		}
 	}
-	if p, err = parsePattern(strings.Join(segments, "/") + rest); err == nil {
+	if p, err = parsePattern(strings.Join(segments, "/")+rest, loosely); err == nil {
 		p.isGlob = true
 	}
 	return p, err
@@ -232,7 +237,8 @@ func (p *pattern) lines(line redirects.Line, d *destination) ([]redirects.Line, 
 		line.Path, line.To = redirects.Text(visible), to
 		return []redirects.Line{line}, err
 	}
-	options := pathexpr.Options{IsEncoded: true, IsMade: p.alternatives == ""}
+	options := pathexpr.Options{IsEncoded: true, IsMade: p.alternatives == "",
+		Loosely: p.isLoose}
 	for i := range p.groups {
 		options.Names = append(options.Names, p.variable(i))
 	}
@@ -243,6 +249,7 @@ func (p *pattern) lines(line redirects.Line, d *destination) ([]redirects.Line, 
 	case err != nil:
 		return nil, err
 	}
+	line.Notes = append(slices.Clip(line.Notes), e.Approximations()...)
 	return e.Lines(line, d.write)
 }
 
