@@ -3,6 +3,7 @@ package formats
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/migrate/apache"
@@ -10,7 +11,9 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/migrate/lists"
 	"github.com/caddy-shortlink/shortlink/internal/migrate/nginx"
 	"github.com/caddy-shortlink/shortlink/internal/migrate/tables"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
@@ -64,9 +67,22 @@ func All() []migrate.Format {
 	}}
 }
 
-// readJSON reads rules in our own JSON format.
+// readJSON reads rules in our own JSON format. Keys of other programs begin with "/", and match
+// their paths alone.
 func readJSON(in migrate.Input, add func(resolver.Rule)) (found migrate.ReadResult, err error) {
-	found.Warnings, err = in.Reading.Read(in, rulefile.JSON, in.Source, add)
+	cut := 0
+	found.Warnings, err = in.Reading.Read(in, rulefile.JSON, in.Source, func(rule resolver.Rule) {
+		if key, isPath := strings.CutPrefix(rule.Key, "/"); isPath && key != "" && key[0] != '/' {
+			cut++
+			rule.Key, rule.Exact = key, rule.Exact || in.Reading.Exact == nil
+		}
+		add(rule)
+	})
+	if cut > 0 {
+		found.Warnings = append(found.Warnings, lint.Warning{Kind: rulefile.WarnWholeTable,
+			Message: fmt.Sprintf("%s with a \"/\" in front, which is removed: exact, as nothing says that "+
+				"paths below match, too; --exact=false lets them", printable.Count(cut, "key"))})
+	}
 	return found, err
 }
 

@@ -181,8 +181,14 @@ func TestRedirectsOfFirebaseBecomeRules(t *testing.T) {
 		{"below alone", in(`{"glob":"/x/**","destination":"/y","type":302}`),
 			rulefile.Reading{}, "x/{splat},/y,302,exact\nx/{_splat}/{+_rest},/y,302,exact\n",
 			slashesOfPrograms},
-		{"a part of a segment", in(`{"source":"/x/*.html","destination":"/y","type":302}`),
-			rulefile.Reading{}, "", `a rule has no "*", which is a part of a glob`},
+		{"a part of a segment", in(`{"source":"/x/*.html","destination":"/y","type":302},` +
+			`{"source":"/z*","destination":"/y","type":302}`), rulefile.Reading{},
+			"x/{_part2}.html,/y,302,exact\nz{_part1},/y,302,exact\nz,/y,302,exact\n", slashesOfPrograms},
+		{"alternatives and a plus", in(`{"source":"/{a,b+c}/**","destination":"/y","type":302}`),
+			rulefile.Reading{}, "a/{splat},/y,302,exact\na/{_splat}/{+_rest},/y,302,exact\n" +
+				"b+c/{splat},/y,302,exact\nb+c/{_splat}/{+_rest},/y,302,exact\n", slashesOfPrograms},
+		{"a group", in(`{"source":"/x+(a|b)","destination":"/y","type":302}`), rulefile.Reading{}, "",
+			`a rule has no "+", which is a part of a glob`},
 		{"a regular expression", in(`{"regex":"/x/.*","destination":"/y","type":302}`),
 			rulefile.Reading{}, "", "a rule's path is not a regular expression"},
 		{"a path without a slash", in(`{"source":"a","destination":"/x","type":301},` +

@@ -192,41 +192,61 @@ func parsePlain(source string, _ bool) (*pattern, error) {
 	return p, migrate.CheckPath(source)
 }
 
-// parseGlob parses a glob of Firebase. "*" is one segment. "/**" at the end is at least one
-// segment, and "{,/**}" is any number.
-func parseGlob(source string, loosely bool) (p *pattern, err error) {
-	front, isBelow := strings.CutSuffix(source, "{,/**}")
-	rest := "/:splat*"
-	if !isBelow {
-		front, isBelow = strings.CutSuffix(source, "/**")
-		rest = "/:splat+"
-	}
-	if isBelow {
-		front = strings.TrimSuffix(front, "/")
-	} else {
-		rest = ""
-	}
-	segments := strings.Split(front, "/")
-	for i, segment := range segments {
-		special := strings.IndexAny(segment, "*?[]{}!@+()") // special characters of globs
-		switch {
-		case segment == "*":
-			segments[i] = ":part" + strconv.Itoa(i)
-		case strings.HasPrefix(segment, ":"):
-			return nil, errors.New("\":\" begins a variable at Firebase only if the destination has one, " +
-				"too; write \"*\" for any segment")
-		case special >= 0:
-			return nil, fmt.Errorf("a rule has no \"%c\", which is a part of a glob; %s", segment[special],
-				pathexpr.Remedy)
-		default:
-			segments[i] = strings.NewReplacer(`\`, `\\`, ":", `\:`).Replace(segment)
+// parseGlob parses a glob of Firebase. "*" is a segment, or a part of one. "/**" at the end is at
+// least one segment, and "{,/**}" is any number.
+func parseGlob(source string, _ bool) (*pattern, error) {
+	p := &pattern{rest: source, isGlob: true}
+	for p.rest != "" {
+		if err := p.nextOfGlob(); err != nil {
+			return nil, err
 		}
 	}
-	if p, err = parsePattern(strings.Join(segments, "/")+rest, loosely); err == nil {
-		p.isGlob = true
-	}
-	return p, err
+	return p, migrate.CheckPath(p.visible.String())
 }
+
+// nextOfGlob handles the next character or special sequence of a glob.
+func (p *pattern) nextOfGlob() error {
+	rest, before := p.rest, p.visible.String()
+	g := group{name: "part" + strconv.Itoa(strings.Count(before, "/"))}
+	isBegin := strings.HasSuffix(before, "/")
+	found := globAlternatives.FindStringSubmatch(rest)
+	end := 1 + strings.IndexAny(rest[1:]+"*", globSpecial)
+	switch c := rest[0]; {
+	case rest == "/**", rest == "{,/**}":
+		p.rest = ""
+		if !isBegin {
+			p.addText("/")
+		}
+		return p.addSeveral(redirects.Splat, map[byte]string{'/': "+", '{': "*"}[c])
+	case found != nil:
+		p.alternatives = strings.ReplaceAll(regexp.QuoteMeta(found[1]), ",", "|")
+		p.write("("+p.alternatives+")", g)
+		p.visible.WriteString(found[0])
+		end = len(found[0])
+	case c == '*' && !strings.HasPrefix(rest, "**"):
+		expression := "([^/]*)"
+		if isBegin && strings.IndexByte("/.", (rest + "/")[1]) >= 0 { // not a dot alone
+			expression = "([^/]+)"
+		}
+		p.write(expression, g)
+		p.visible.WriteString(":" + g.name)
+		end = 1
+	case c == ':' && isBegin:
+		return errors.New("\":\" begins a variable at Firebase only if the destination has one, " +
+			"too; write \"*\" for any segment")
+	case strings.IndexByte("*?[]{}()", c) >= 0, strings.IndexByte("!@+", c) >= 0 && (rest + " ")[1] == '(':
+		return fmt.Errorf("a rule has no \"%c\", which is a part of a glob; %s", c, pathexpr.Remedy)
+	default:
+		p.addText(rest[:end])
+	}
+	p.rest = rest[end:]
+	return nil
+}
+
+// globSpecial holds the special characters of globs. globAlternatives matches a list of texts.
+const globSpecial = "/:*?[]{}!@+()"
+
+var globAlternatives = regexp.MustCompile(`^\{([^*?\[\]{}()|/]*,[^*?\[\]{}()|/]*)\}`)
 
 // lines returns the lines of a pattern.
 func (p *pattern) lines(line redirects.Line, d *destination) ([]redirects.Line, error) {
