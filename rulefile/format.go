@@ -62,7 +62,7 @@ func OtherFormatOf(path string) (name Format, ok bool) {
 	}
 	name, ok = map[string]Format{
 		".htaccess": "htaccess", ".yaml": "yaml", ".yml": "yaml", ".map": "map",
-		".rediraffe": "rediraffe",
+		".conf": "map", ".rediraffe": "rediraffe",
 	}[strings.ToLower(filepath.Ext(path))]
 	return name, ok
 }
