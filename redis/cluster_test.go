@@ -144,7 +144,7 @@ func TestTheKeysOfAllMastersOfAClusterAreServed(t *testing.T) {
 	t.Run("an edit", func(t *testing.T) {
 		for i := range 10 {
 			key := fmt.Sprint("edited-", i)
-			if err := e.rewrite(t, key, "", &resolver.Rule{Key: key, Value: "/e"}); err != nil {
+			if err := e.edit(t, key, "", &resolver.Rule{Key: key, Value: "/e"}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -13,9 +13,9 @@ import (
 // content is how rules are stored in Redis: as the fields of a [hash], or as [keys] of their own.
 // [Source] connects to the server, and has what both share.
 type content interface {
-	// read and rewrite are the Source's methods.
+	// read and apply are the Source's methods.
 	read(ctx context.Context, add func(resolver.Rule)) (version string, err error)
-	rewrite(ctx context.Context, version string, edit rulefile.Edit) (newVersion string, err error)
+	apply(ctx context.Context, version string, edit rulefile.Edit) (newVersion string, err error)
 
 	// begin records the version that an earlier Read, perhaps of another Source, returned.
 	begin(version string)

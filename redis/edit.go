@@ -35,16 +35,16 @@ func (s *Source) Written(rule resolver.Rule) (string, error) {
 func (s *Source) Edit(
 	ctx context.Context, version string, edit rulefile.Edit,
 ) (newVersion string, err error) {
-	newVersion, err = s.content.rewrite(ctx, version, edit)
+	newVersion, err = s.content.apply(ctx, version, edit)
 	if err == nil {
 		s.answered.raise()
 	}
 	return newVersion, err
 }
 
-// rewrite sets and deletes fields of the hash, in a transaction that fails if anybody has written
+// apply sets and deletes fields of the hash, in a transaction that fails if anybody has written
 // to the hash since it was compared with version.
-func (h *hash) rewrite(
+func (h *hash) apply(
 	ctx context.Context, version string, edit rulefile.Edit,
 ) (newVersion string, err error) {
 	err = h.server.client.Watch(ctx, func(tx *goredis.Tx) error {

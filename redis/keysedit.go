@@ -14,9 +14,9 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// rewrite sets and deletes keys, in a transaction that fails if anybody has written to one of them
+// apply sets and deletes keys, in a transaction that fails if anybody has written to one of them
 // since it was compared with the rule that its change is made of. Other keys do not matter to it.
-func (k *keys) rewrite(
+func (k *keys) apply(
 	ctx context.Context, version string, edit rulefile.Edit,
 ) (newVersion string, err error) {
 	if err := k.checkTogether(edit); err != nil {

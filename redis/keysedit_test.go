@@ -15,8 +15,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// rewrite makes an edit of a key instead of a value, "" for none, and serves it.
-func (e *edge) rewrite(t *testing.T, key, was string, rule *resolver.Rule) error {
+// edit makes an edit of a key instead of a value, "" for none, and serves it.
+func (e *edge) edit(t *testing.T, key, was string, rule *resolver.Rule) error {
 	t.Helper()
 	change := rulefile.Change{Key: key, Rule: rule}
 	if was != "" {
@@ -66,7 +66,7 @@ func TestAnEditSetsOrDeletesAKeyAndItsPushIsNothingNew(t *testing.T) {
 		{"old", "https://old.example", nil, ""},
 	} {
 		before := e.changes
-		if err := e.rewrite(t, tt.key, tt.was, tt.rule); err != nil {
+		if err := e.edit(t, tt.key, tt.was, tt.rule); err != nil {
 			t.Fatal(err)
 		}
 		if got := server.client.Get(t.Context(), "links:"+tt.key).Val(); got != tt.want {
@@ -86,7 +86,7 @@ func TestAnEditOfOneServerIsServedOnAnotherAtOnce(t *testing.T) {
 	here := startKeysEdge(t, &Source{URL: server.url("")})
 	there := startKeysEdge(t, &Source{URL: server.url("")})
 	rule := &resolver.Rule{Key: "docs", Value: "https://docs.example"}
-	if err := here.rewrite(t, "docs", "", rule); err != nil {
+	if err := here.edit(t, "docs", "", rule); err != nil {
 		t.Fatal(err)
 	}
 	t.Log(there.untilServed(t, "docs", rule.Value, time.Second))
@@ -112,7 +112,7 @@ func TestAnEditOfAKeyThatHasChangedChangesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server.do(t, tt.meanwhile...)
 			held := server.keysOf(t)["docs"]
-			err := e.rewrite(t, "docs", tt.was, tt.rule)
+			err := e.edit(t, "docs", tt.was, tt.rule)
 			if !errors.Is(err, source.ErrChanged) || server.keysOf(t)["docs"] != held {
 				t.Errorf("got %v, and docs is %q", err, server.keysOf(t)["docs"])
 			}
@@ -196,7 +196,7 @@ func TestOfTwoEditsOfAKeyAtOnceOneIsMade(t *testing.T) {
 	e.source.server.client.(*goredis.Client).AddHook(&meddler{command: "get", meddle: func(int) {
 		server.do(t, "set", "links:docs", "/theirs")
 	}})
-	err := e.rewrite(t, "docs", "/a", &resolver.Rule{Key: "docs", Value: "/mine"})
+	err := e.edit(t, "docs", "/a", &resolver.Rule{Key: "docs", Value: "/mine"})
 	if !errors.Is(err, source.ErrChanged) || server.keysOf(t)["docs"] != "/theirs" {
 		t.Errorf("got %v, and docs is %q", err, server.keysOf(t)["docs"])
 	}
@@ -227,7 +227,7 @@ func TestAnEditThatCannotBeMadeOfAKeySaysWhy(t *testing.T) {
 			e := newEdge(t, &Source{Hash: "links:*", URL: server.url(tt.user)}, t.TempDir())
 			e.read(t.Context())
 			server.do(t, "rpush", "links:list", "/a")
-			if err := e.rewrite(t, tt.key, tt.was, tt.rule); err == nil ||
+			if err := e.edit(t, tt.key, tt.was, tt.rule); err == nil ||
 				!strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %s", err, tt.want)
 			}
@@ -259,7 +259,7 @@ func TestAServerThatTakesNoEditsOfKeysSaysWhy(t *testing.T) {
 			} else {
 				server.do(t, tt.setUp...)
 			}
-			err := e.rewrite(t, "a", "", &resolver.Rule{Key: "a", Value: "/b"})
+			err := e.edit(t, "a", "", &resolver.Rule{Key: "a", Value: "/b"})
 			if !errors.Is(err, tt.want) || !strings.Contains(fmt.Sprint(err), tt.text) {
 				t.Errorf("the error is %v", err)
 			}
@@ -275,7 +275,7 @@ func TestAnEditBeforeTheFirstComparisonIsRead(t *testing.T) {
 	e := newEdge(t, &Source{Hash: "links:*", URL: server.url("")}, t.TempDir())
 	e.version, e.rules = before.version, before.rules
 	handedOver := e.version
-	if err := e.rewrite(t, "docs", "", &resolver.Rule{Key: "docs", Value: "/docs"}); err != nil {
+	if err := e.edit(t, "docs", "", &resolver.Rule{Key: "docs", Value: "/docs"}); err != nil {
 		t.Fatal(err)
 	}
 	if e.version == handedOver {
@@ -292,7 +292,7 @@ func TestAnEditThatIsTooLateWithoutTrackingHasItsKeyReadNext(t *testing.T) {
 	e := startEdge(t, s)
 	e.waitForLog(t, "watching redis") // which follows the first comparison
 	server.do(t, "set", "links:docs", "https://other.example")
-	err := e.rewrite(t, "docs", "https://docs.example", nil)
+	err := e.edit(t, "docs", "https://docs.example", nil)
 	if !errors.Is(err, source.ErrChanged) {
 		t.Fatal(err)
 	}

@@ -5,20 +5,20 @@ import (
 	"sync/atomic"
 )
 
-// arena holds the records of a ruleset in a few large chunks without pointers. So the garbage
-// collector has nothing to walk in them.
+// arena holds the records of a ruleset in a few large chunks without pointers, so that the garbage
+// collector need not scan them.
 type arena struct {
 	chunks [][]byte
-	// isBranch tells that other arenas have chunks of this one, too.
+	// isBranch is set if other arenas share chunks with this one.
 	isBranch bool
-	// claimed is set when a branch has taken the room behind what this arena holds.
+	// claimed is set when a branch has taken the free space after the records of this arena.
 	claimed *atomic.Bool
-	// lost is room, in bytes, that was left to branches which this arena does not go on from.
+	// lost is the free space in bytes, in shared chunks, that other branches have taken.
 	lost int
 	full bool // a record has found no room
 }
 
-// ref is where a record begins. It holds the chunk's number and the offset in it, in units of
+// ref is the place of a record: the number of its chunk, and its offset there in units of
 // recordAlign bytes. 0 is no record.
 type ref uint32
 
@@ -29,13 +29,13 @@ const (
 	maxChunks   = 1 << (31 - offsetBits)
 )
 
-// bytes returns what begins with the record.
+// bytes returns the record at a place, and what follows it in its chunk.
 func (a *arena) bytes(at ref) []byte {
 	chunk := a.chunks[at>>offsetBits]
 	return chunk[(at&(1<<offsetBits-1))*recordAlign:]
 }
 
-// add copies a record into the arena. It returns 0 where the arena is full.
+// add copies a record into the arena. It returns 0 if the arena is full.
 func (a *arena) add(encoded []byte) ref {
 	chunk := a.chunkFor(len(encoded))
 	if chunk < 0 {
@@ -53,7 +53,7 @@ func (a *arena) add(encoded []byte) ref {
 }
 
 // chunkFor returns the number of a chunk with room for n bytes, or -1. A record that is larger than
-// a chunk gets one of its own, whose later part no ref can name.
+// a chunk gets one of its own. No ref can name the later part of that.
 func (a *arena) chunkFor(n int) int {
 	last := len(a.chunks) - 1
 	room := chunkSize
@@ -70,8 +70,8 @@ func (a *arena) chunkFor(n int) int {
 	return last + 1
 }
 
-// newChunk makes the first chunk small, as most rulesets are. Its first bytes are left empty, so
-// that no ref is 0.
+// newChunk returns a new chunk. The first one is small, as most rulesets are, and its first bytes
+// are empty, so that no ref is 0.
 func (a *arena) newChunk(n int) []byte {
 	switch {
 	case len(a.chunks) == 0:
@@ -82,11 +82,11 @@ func (a *arena) newChunk(n int) []byte {
 	return make([]byte, 0, max(chunkSize, n+recordAlign))
 }
 
-// minBranchChunk is how long a chunk is at least that a branch adds.
+// minBranchChunk is the minimum size of a chunk that a branch adds.
 const minBranchChunk = 4 << 10
 
-// branch returns an arena that holds the same, for records of its own behind that. It may write
-// into the last chunk if it is the first that asks.
+// branch returns an arena with the same records, to which others can be added. The first branch of
+// an arena writes into its last chunk.
 func (a *arena) branch() arena {
 	b := arena{
 		chunks: slices.Clone(a.chunks), isBranch: true, claimed: new(atomic.Bool), lost: a.lost,
@@ -99,8 +99,7 @@ func (a *arena) branch() arena {
 	return b
 }
 
-// trim frees the memory of the last chunk that is not used. That of a branch has room for the next
-// one.
+// trim frees the unused memory of the last chunk. A branch keeps it for the next branch.
 func (a *arena) trim() {
 	if a.isBranch {
 		return

@@ -5,38 +5,38 @@ import (
 	"strings"
 )
 
-// chainEnd is the outcome of a chain: what the steps from a rule with an internal redirect on come
-// to. After the first step the path is the rule's value and no longer depends on the request.
+// chainEnd is the result of a chain that begins with an internal redirect. After the first step the
+// path is the rule's value and no longer depends on the request.
 type chainEnd struct {
 	state endState
 	// hops are the internal redirects taken.
 	hops int
-	// base is the absolute destination without its query and fragment, or the last path, which no
-	// key matches.
+	// base is the absolute destination without its query and fragment, or the last path, if no key
+	// matches that.
 	base string
 	// appended is relativePathname without the request's part.
 	appended string
-	// search is the absolute destination's; query and fragment are the first embedded ones, as
-	// written; destinationFragment is the absolute destination's.
+	// search and destinationFragment are those of the absolute destination. query and fragment are the
+	// first embedded ones, as written.
 	search, query, fragment, destinationFragment string
-	// lastQuery is the last embedded query that is not empty, without its "?". Of a chain whose
-	// mode does not need it, it may be another one.
+	// lastQuery is the last embedded query that is not empty, without its "?". It is only valid if the
+	// mode needs it.
 	lastQuery string
-	// laterQuery is a template's query that replaces lastQuery. It is made only if the chain ends with
-	// it, because queries of all steps could be hundreds of times as long as the path.
+	// laterQuery is a template's query that replaces lastQuery. It is only built at the end of the
+	// chain, because the queries of all steps could be hundreds of times as long as the path.
 	laterQuery *templateQuery
-	// mode is the first rule's query mode, searchMode the one that search is spelled in.
+	// mode is the query mode of the first rule, searchMode the mode in which search is spelled.
 	mode, searchMode QueryMode
-	// anyMode tells that rules of any query mode may lead to the chain.
+	// anyMode is set if rules of any query mode may lead to the chain.
 	anyMode bool
-	// allPermanent and anyPreserving say what the statuses of all rules from here on are.
+	// allPermanent and anyPreserving describe the statuses of all rules from here on.
 	allPermanent, anyPreserving bool
-	// cycle is the loop that the chain ends in; inCycle says whether the rule is part of it.
+	// cycle is the loop at the end of the chain. inCycle is set if the rule is part of it.
 	cycle   *LoopError
 	inCycle bool
-	// refusal is why captures along the chain lead nowhere.
+	// refusal is the reason if the captures along the chain lead nowhere.
 	refusal error
-	// passed tells that a rule with the value pass ends the chain, so that it is unmatched.
+	// passed is set if a rule with the value pass ends the chain, so that it is unmatched.
 	passed bool
 }
 
@@ -60,8 +60,8 @@ func newChain(first *step) chainEnd {
 	return e
 }
 
-// endAt ends a chain at a rule that is gone or passes, which does not count in the status. It
-// leaves the chain as it is where there is no such rule.
+// endAt ends a chain at a rule with the value gone or pass. The status of that rule does not count.
+// Without such a rule, the chain does not change.
 func (e *chainEnd) endAt(outcome string) {
 	switch outcome {
 	case GoneValue:
@@ -71,7 +71,7 @@ func (e *chainEnd) endAt(outcome string) {
 	}
 }
 
-// add puts a step behind a chain, but for what the step appends.
+// add adds a step to the end of a chain, except for what the step appends.
 func (e *chainEnd) add(next *step) {
 	e.addStatus(next.status)
 	if next.internal {
@@ -95,7 +95,7 @@ func (e *chainEnd) addLastQuery(next *step) {
 	}
 }
 
-// templateQuery is the query of a template with a "?", and its captures.
+// templateQuery is the query of a template with its "?", and the captures.
 type templateQuery struct {
 	query    string
 	captures []string
@@ -105,7 +105,7 @@ func (q *templateQuery) String() string {
 	return string(appendFilled(nil, strings.TrimPrefix(q.query, "?"), q.captures))
 }
 
-// precede puts a step in front of a chain, but for what it appends.
+// precede adds a step before a chain, except for what the step appends.
 func (e *chainEnd) precede(first *step) {
 	e.addStatus(first.status)
 	e.hops++
@@ -114,8 +114,8 @@ func (e *chainEnd) precede(first *step) {
 	e.lastQuery = cmp.Or(e.lastQuery, strings.TrimPrefix(first.query, "?"))
 }
 
-// queryMode returns the mode that the chain's queries have to be kept for. Those that are kept as
-// they are written do for all.
+// queryMode returns the mode for which the chain's queries are kept. Queries that are kept as
+// written serve all modes.
 func (e *chainEnd) queryMode(o *options) QueryMode {
 	if e.anyMode {
 		return queryOwn
@@ -128,10 +128,10 @@ func (e *chainEnd) addStatus(status int) {
 	e.anyPreserving = e.anyPreserving || isPreserving(status)
 }
 
-// failed reports whether requests are answered with an error.
+// failed reports whether requests get an error.
 func (e *chainEnd) failed() bool { return e.state >= endLoop }
 
-// err returns the error that they are answered with.
+// err returns the error that requests get.
 func (e *chainEnd) err() error {
 	switch e.state {
 	case endLoop:
@@ -160,7 +160,7 @@ func (e *chainEnd) status(own int) int {
 	return 302
 }
 
-// follow follows a chain that has led to where the stepper is, to its end.
+// follow follows a chain from the stepper's path to its end.
 func (s *stepper) follow(chain chainEnd) chainEnd {
 	loop := loopFinder{at: strings.Clone(s.at)}
 	var appended prepended
@@ -191,15 +191,15 @@ func (s *stepper) follow(chain chainEnd) chainEnd {
 	}
 }
 
-// loopFinder finds out that a chain goes round, by Brent's algorithm. It compares each path with
-// one that was met before, which is moved on at each power of two.
+// loopFinder detects loops with Brent's algorithm. It compares each path with an earlier one, which
+// is replaced at each power of two.
 type loopFinder struct {
 	at    string
 	limit int
 	keys  []string // of the steps from there
 }
 
-// closes returns the loop, if a step by a key to a path ends one.
+// closes returns the loop if a step, by a key to a path, closes one.
 func (l *loopFinder) closes(key, path string) *LoopError {
 	if l.keys = append(l.keys, key); path == l.at {
 		return &LoopError{Cycle: l.keys}
@@ -210,7 +210,7 @@ func (l *loopFinder) closes(key, path string) *LoopError {
 	return nil
 }
 
-// prepended is text that grows at its beginning.
+// prepended is text to which text is added at the beginning.
 type prepended struct {
 	memory []byte
 	free   int // bytes of the memory in front of the text

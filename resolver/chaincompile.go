@@ -5,24 +5,23 @@ import (
 	"slices"
 )
 
-// chainCompiler finds the end of the chain of every internal redirect, and makes the records of
-// their rules.
+// chainCompiler finds the ends of the chains of all internal redirects, and makes their records.
 type chainCompiler struct {
 	*compiled
 	errs    *errorList
 	records *recordWriter
-	// made are long queries and fragments of chains, by what they are made of.
+	// made are long queries and fragments, by what they were made from.
 	made map[embedded]queryAndFragment
 }
 
-// chainCompiler returns a compiler of the chains of c.
+// chainCompiler returns a compiler of the chains of c's rules.
 func (c *Compiler) chainCompiler() *chainCompiler {
 	return &chainCompiler{
 		compiled: c.compiled, errs: &c.errs, records: &c.records,
 	}
 }
 
-// findChainEnds works out what every internal redirect comes to.
+// findChainEnds finds the end of the chain of every internal redirect.
 func (c *Compiler) findChainEnds() { c.chainCompiler().findEnds() }
 
 // findEnds visits each rule once.
@@ -36,8 +35,8 @@ func (c *chainCompiler) findEnds() {
 	}
 }
 
-// followChain follows the chain from rule i until its end is known, and then goes back. The stack
-// of rules is kept in chain, whose memory is used again.
+// followChain follows the chain of rule i until its end is known, and then goes back. The memory of
+// chain, the stack of rules, is reused.
 func (c *chainCompiler) followChain(chain []int, i int) []int {
 	for {
 		chain = append(chain, i)
@@ -65,8 +64,8 @@ func (c *chainCompiler) followChain(chain []int, i int) []int {
 	return chain
 }
 
-// nextInChain returns the rule with an internal redirect that follows rule i. Where none does, it
-// settles what rule i comes to.
+// nextInChain returns the rule with an internal redirect that follows rule i. If there is none, it
+// sets the end of rule i.
 func (c *chainCompiler) nextInChain(i int) (next int, ends bool) {
 	this := c.table.internalRules.all.at(i)
 	c.chains.concerns.addPath(&c.opts, this.value.path)
@@ -86,8 +85,8 @@ func (c *chainCompiler) nextInChain(i int) (next int, ends bool) {
 	return int(found.literal.ref &^ internalRef), false
 }
 
-// endBehindTemplate is what a rule comes to whose value matches a template. From there on each
-// value has an end of its own.
+// endBehindTemplate returns the end of a rule whose value matches a template. From the template on,
+// each value has an end of its own.
 func (c *chainCompiler) endBehindTemplate(this *internalRule) chainEnd {
 	first := c.opts.stepOf(this)
 	end := c.follow(this.rule, this.value.path, c.opts.newChain(&first), c.opts.literalLimits())
@@ -98,14 +97,14 @@ func (c *chainCompiler) endBehindTemplate(this *internalRule) chainEnd {
 	return c.limited(end, this)
 }
 
-// newChain returns a chain of one step, to which the rules that are yet to be compiled may lead.
+// newChain returns a chain of one step. Rules that are not compiled yet may lead to it.
 func (o *options) newChain(first *step) chainEnd {
 	chain := newChain(first)
 	chain.anyMode = o.modes
 	return chain
 }
 
-// stepOf is the step that a rule is, of whose key nothing remains.
+// stepOf returns the step of a rule whose key matches a whole path.
 func (o *options) stepOf(this *internalRule) step {
 	return step{
 		key: this.rule.Key, status: o.statusOf(this.rule), mode: this.rule.Query, internal: true,
@@ -113,7 +112,7 @@ func (o *options) stepOf(this *internalRule) step {
 	}
 }
 
-// lastEnd is what a rule comes to whose value no internal redirect follows: an absolute
+// lastEnd returns the end of a rule whose value no internal redirect follows: an absolute
 // destination, an outcome, or nothing.
 func (c *chainCompiler) lastEnd(this *internalRule, found *match) chainEnd {
 	end := c.opts.unmatchedEnd(this)
@@ -131,11 +130,11 @@ func (c *chainCompiler) lastEnd(this *internalRule, found *match) chainEnd {
 	return c.limited(end, this)
 }
 
-// endBefore is what a rule comes to whose value another internal redirect follows.
+// endBefore returns the end of a rule whose value another internal redirect follows.
 func (c *chainCompiler) endBefore(this, next *internalRule) chainEnd {
 	end := c.opts.endOf(next)
 	if end.failed() {
-		// Nothing of it is needed any more, and what is appended would grow without bounds.
+		// The rest is not needed, and what is appended would grow without bounds.
 		return chainEnd{state: end.state, cycle: end.cycle, refusal: end.refusal}
 	}
 	made := len(end.appended) + len(this.remaining)
@@ -150,7 +149,7 @@ func (c *chainCompiler) endBefore(this, next *internalRule) chainEnd {
 	return c.limited(end, this)
 }
 
-// limited applies the limits to what a rule comes to.
+// limited applies the limits to the end of a rule.
 func (c *chainCompiler) limited(end chainEnd, this *internalRule) chainEnd {
 	switch {
 	case end.hops > c.opts.maxRedirects:
@@ -163,8 +162,8 @@ func (c *chainCompiler) limited(end chainEnd, this *internalRule) chainEnd {
 	return end
 }
 
-// closeLoop settles the rules of a loop. It begins at rule first, where the last rule of the chain
-// leads.
+// closeLoop sets the ends of the rules of a loop. It begins at rule first, to which the last rule
+// of the chain leads.
 func (c *chainCompiler) closeLoop(chain []int, first int) {
 	start := len(chain) - 1
 	for chain[start] != first {
@@ -180,8 +179,8 @@ func (c *chainCompiler) closeLoop(chain []int, first int) {
 	}
 }
 
-// follow follows the chain of a rule through templates, within limits. It begins at the path that
-// the rule leads to.
+// follow follows the chain of a rule through templates, within limits. It begins at the path to
+// which the rule leads.
 func (c *chainCompiler) follow(rule Rule, at string, chain chainEnd, limits chainLimits) chainEnd {
 	if !c.charge(rule, len(at)) {
 		return chainEnd{state: endTooManyRedirects}
@@ -195,7 +194,7 @@ func (c *chainCompiler) follow(rule Rule, at string, chain chainEnd, limits chai
 	return end
 }
 
-// endOf returns what a rule comes to.
+// endOf returns the end of a rule.
 func (o *options) endOf(this *internalRule) chainEnd {
 	if this.end != nil {
 		return *this.end
@@ -203,7 +202,7 @@ func (o *options) endOf(this *internalRule) chainEnd {
 	return o.unmatchedEnd(this)
 }
 
-// unmatchedEnd is what a rule comes to whose value no key matches.
+// unmatchedEnd returns the end of a rule whose value no key matches.
 func (o *options) unmatchedEnd(this *internalRule) chainEnd {
 	first := o.stepOf(this)
 	end := o.newChain(&first)
@@ -211,7 +210,7 @@ func (o *options) unmatchedEnd(this *internalRule) chainEnd {
 	return end
 }
 
-// setEnd settles what a rule comes to. That of most rules follows from the rule, and is not kept.
+// setEnd sets the end of a rule. For most rules, it follows from the rule, and is not kept.
 func (c *chainCompiler) setEnd(this *internalRule, end chainEnd) {
 	this.state, this.end = end.state, nil
 	if end.state != endUnmatched || end != c.opts.unmatchedEnd(this) {
@@ -220,8 +219,8 @@ func (c *chainCompiler) setEnd(this *internalRule, end chainEnd) {
 	}
 }
 
-// charge counts text that a chain makes of a rule. It reports false, with an error, once all chains
-// together have made too much for the length of the rules. This bounds the time of compiling.
+// charge counts text that a chain makes from a rule. It returns false, with an error, if all chains
+// together have made too much for the length of the rules. This limits the time of compiling.
 func (c *chainCompiler) charge(rule Rule, bytes int) bool {
 	c.derived += bytes
 	if c.derived <= c.mostDerived() {

@@ -13,7 +13,7 @@ func (c *Compiler) storeInternalRules() {
 	c.table.internalRules = internalRules{}
 }
 
-// storeRules makes the records of rules whose chains are known, and stores them.
+// storeRules makes and stores the records of rules whose chains are known.
 func (c *chainCompiler) storeRules() {
 	failures := newFailures(c.chains.failures)
 	for i, this := range c.table.internalRules.inOrder() {
@@ -36,8 +36,8 @@ func (c *chainCompiler) storeRules() {
 	c.chains.failures = failures.all
 }
 
-// isRecord reports whether a record is the one of an entry, but for where its rule stands. It lets
-// it share what that shares.
+// isRecord reports whether a record equals that of an entry, except for the rule's position. It
+// shares the long parts of the old record.
 func (c *chainCompiler) isRecord(at ref, r *record) bool {
 	var old record
 	old.decode(&c.table.arena, c.table.arena.bytes(at))
@@ -51,13 +51,13 @@ func (c *chainCompiler) isRecord(at ref, r *record) bool {
 	return true
 }
 
-// failures are the errors that rules answer with. Equal ones have one number.
+// failures are the errors of rules. Equal ones have one number.
 type failures struct {
 	all     []error
 	numbers map[string]int // by what they say
 }
 
-// newFailures returns failures that go on behind others.
+// newFailures returns failures that continue a list.
 func newFailures(before []error) *failures {
 	f := &failures{slices.Clip(before), map[string]int{}}
 	for i, err := range before {
@@ -84,7 +84,7 @@ func (f *failures) number(err error) int {
 	return n
 }
 
-// internalRecord returns the record of a rule with an internal redirect, whose chain is known.
+// internalRecord returns the record of a rule with an internal redirect whose chain is known.
 func (c *chainCompiler) internalRecord(this *internalRule, failures *failures) record {
 	end := c.opts.endOf(this)
 	r := record{
@@ -107,19 +107,18 @@ func (c *chainCompiler) internalRecord(this *internalRule, failures *failures) r
 	return r
 }
 
-// embedded is what of a chain query and fragment of its destination are made of, and the mode that
-// the query is made in.
+// embedded is what query and fragment of a chain's destination are made from, and the query mode.
 type embedded struct {
 	search, query, fragment string
 	mode, searchMode        QueryMode
 }
 
-// changesSearch reports whether the query is another than the search.
+// changesSearch reports whether the query differs from the search.
 func (e *embedded) changesSearch() bool {
 	return e.query != "" || e.search != "" && e.mode != e.searchMode
 }
 
-// embedded returns what query and fragment of a chain's destination are made of.
+// embedded returns what query and fragment of a chain's destination are made from.
 func (e *chainEnd) embedded(o *options) embedded {
 	query := strings.TrimPrefix(e.query, "?")
 	mode := o.queryOf(e.mode)
@@ -131,11 +130,11 @@ func (e *chainEnd) embedded(o *options) embedded {
 	return embedded{e.search, query, e.fragment, mode, e.searchMode}
 }
 
-// queryAndFragment are what is made of it.
+// queryAndFragment are the results.
 type queryAndFragment struct{ query, fragment string }
 
-// setQueryAndFragment fills in the destination's query and fragment. Long ones are made once for
-// all chains that have the same.
+// setQueryAndFragment sets the destination's query and fragment. Long ones are made once for all
+// chains with the same.
 func (c *chainCompiler) setQueryAndFragment(r *record, this *internalRule) {
 	end := c.opts.endOf(this)
 	from := end.embedded(&c.opts)
@@ -160,13 +159,13 @@ func (c *chainCompiler) setQueryAndFragment(r *record, this *internalRule) {
 	}
 }
 
-// destinationOf fills in the destination that a chain ends at.
+// destinationOf sets the destination at the end of a chain.
 func (o *options) destinationOf(r *record, end *chainEnd, m *weburl.Merger) {
 	o.setBase(r, end)
 	o.setQueryAndFragment(r, end, m)
 }
 
-// setBase fills in origin and path.
+// setBase sets origin and path.
 func (o *options) setBase(r *record, end *chainEnd) {
 	r.base = end.base
 	if end.state == endUnmatched {
@@ -192,7 +191,7 @@ func (o *options) setQueryAndFragment(r *record, end *chainEnd, m *weburl.Merger
 	}
 }
 
-// encodedFragment spells a fragment as R12 has it. It begins with "#".
+// encodedFragment returns a fragment in the spelling of R12. It begins with "#".
 func encodedFragment(written string) string {
 	return string(weburl.AppendEncoded([]byte("#"), written[1:], weburl.FragmentSet))
 }

@@ -1,6 +1,6 @@
 package resolver
 
-// ChangeKind says why clients of a key get something else.
+// ChangeKind says why the result for clients of a key changes.
 type ChangeKind string
 
 const (
@@ -8,34 +8,34 @@ const (
 	ChangeAdded ChangeKind = "added"
 	// ChangeRemoved: the key is gone.
 	ChangeRemoved ChangeKind = "removed"
-	// ChangeEdited: the key's own rule says something else, and not in its note alone.
+	// ChangeEdited: the key's own rule has changed, and not only its note.
 	ChangeEdited ChangeKind = "changed"
-	// ChangeAffected: the key's own rule is the same, but what its chain, or a shorter key, leads
-	// to is not.
+	// ChangeAffected: the key's own rule is the same, but its chain leads elsewhere, or a shorter key
+	// does.
 	ChangeAffected ChangeKind = "affected"
 )
 
-// Change is a change of what clients of a key get.
+// Change is a change for clients of a key.
 type Change struct {
 	Kind ChangeKind
-	// Rule is the key's rule in the new ruleset or, where it is removed, in the old one.
+	// Rule is the key's rule in the new ruleset or, if it is removed, in the old one.
 	Rule Rule
 	// Before and After are what clients get.
 	Before, After KeyResults
-	// Query stands for the query of their requests; it is "" for requests without one.
+	// Query stands for the query of the requests; it is "" for requests without one.
 	Query string
 }
 
-// CompareResults reports what changes for clients from before to after, in no particular order. It
-// reports each key that is added or removed, and each key whose requests, or requests below it, get
-// something else. One of these keys is the longest prefix of a URL whose result changes, before or
-// after. If the options for queries or letter case differ, compare the options, too.
+// CompareResults yields the changes for clients from before to after, in no particular order. It
+// yields each key that is added or removed, and each key for which requests, or requests below it,
+// have another result. If the result for a URL changes, one of these keys is its longest prefix,
+// before or after. If the options for queries or letter case differ, compare the options, too.
 //
-// It compares the compiled rules. Each request for a key, or below it, gets what one of three
-// samples gets: the key, the key with a slash, and something below it. A template is sampled with
+// It compares the compiled rules. Each request for a key, or below it, has the result of one of
+// three samples: the key, the key with a slash, and something below it. A template is sampled with
 // values that no other key matches. If other values lead to another key, that key has a change of
-// its own. If only the query mode of a rule differs, the samples have a query. Memory is used for
-// one change at a time.
+// its own. If only the query mode of a rule differs, the samples have a query. Only one change at a
+// time is in memory.
 func CompareResults(before, after *Ruleset, report func(Change)) {
 	c := resultComparison{before: before, after: after, yield: func(change Change) bool {
 		report(change)
@@ -58,7 +58,7 @@ func (c *resultComparison) compareAll() {
 	c.compareTemplates("")
 }
 
-// compareKey reports what changes for a canonical key without variables.
+// compareKey compares a canonical key without variables.
 func (c *resultComparison) compareKey(key string) {
 	if at := c.after.entryOf(key); at != 0 {
 		c.compareEntry(at)
@@ -67,7 +67,7 @@ func (c *resultComparison) compareKey(key string) {
 	}
 }
 
-// compareTemplates reports what changes for the rules with variables, or for one canonical key.
+// compareTemplates compares the rules with variables, or only those for one canonical key.
 func (c *resultComparison) compareTemplates(key string) {
 	compare := func(kind ChangeKind, old, now int) {
 		in, number := c.after.templates, now
@@ -82,7 +82,7 @@ func (c *resultComparison) compareTemplates(key string) {
 	eachTemplate(c.before, c.after, sameButForNotes, compare)
 }
 
-// compareEntry reports what changes for an entry of the ruleset after.
+// compareEntry compares an entry of the ruleset after.
 func (c *resultComparison) compareEntry(at ref) {
 	if c.isDone {
 		return
@@ -106,8 +106,7 @@ func (c *resultComparison) compareEntry(at ref) {
 	}
 }
 
-// compareRemoved reports what changes for an entry of the ruleset before that the other one does
-// not have.
+// compareRemoved compares an entry of the ruleset before, if the other one lacks it.
 func (c *resultComparison) compareRemoved(at ref) {
 	if c.isDone {
 		return
@@ -119,8 +118,8 @@ func (c *resultComparison) compareRemoved(at ref) {
 	}
 }
 
-// counterpart returns the entry that a ruleset has for the key of another one's record, or 0. Key
-// and record need not have the same form, as one of the two may fold the case of letters.
+// counterpart returns the entry of a ruleset for the key of another ruleset's record, or 0. Key and
+// record can differ in form, because one ruleset may fold the case of letters.
 func (c *resultComparison) counterpart(in *Ruleset, r *record) ref {
 	if c.before.opts.foldCase == c.after.opts.foldCase {
 		return in.entryOf(r.key)
@@ -129,8 +128,8 @@ func (c *resultComparison) counterpart(in *Ruleset, r *record) ref {
 	return in.entryOf(string(c.scratch))
 }
 
-// same reports whether two records of one key answer every request in the same way. Below an exact
-// key another rule answers, so that the records do not tell.
+// same reports whether two records of one key surely answer all requests in the same way. It is
+// false for exact keys, below which another rule answers, and for rules without a destination.
 func (c *resultComparison) same(old, now *record) bool {
 	const telling = requestOrigin | joined | noDestination | exactKey
 	return !old.flags.has(exactKey|noDestination) && old.flags&telling == now.flags&telling &&
@@ -142,7 +141,7 @@ func (c *resultComparison) compareLiteral(kind ChangeKind, rule Rule) {
 	c.compare(kind, rule, sampleOf(rule.Key))
 }
 
-// compare reports a change of a rule, unless it is none for clients.
+// compare reports a change of a rule, if it is one for clients.
 func (c *resultComparison) compare(kind ChangeKind, rule Rule, s sample) {
 	change := Change{
 		Kind: kind, Rule: rule, Before: c.before.resultsFor(s, ""), After: c.after.resultsFor(s, ""),
@@ -158,8 +157,8 @@ func (c *resultComparison) compare(kind ChangeKind, rule Rule, s sample) {
 	}
 }
 
-// otherModes reports whether a rule says another query mode than there was. Modes of the options
-// are not compared.
+// otherModes reports whether the query mode of a rule has changed. Modes of the options are not
+// compared.
 func (c *resultComparison) otherModes(s sample) bool {
 	if !c.before.opts.modes && !c.after.opts.modes {
 		return false
@@ -173,8 +172,8 @@ func (c *resultComparison) otherModes(s sample) bool {
 	return false
 }
 
-// eachTemplate calls do with the indexes of the templates of two rulesets, -1 for one that only the
-// other has. Those that are the same rule in both are affected at most.
+// eachTemplate calls do with the indexes of the templates in two rulesets; -1 if only the other one
+// has it. If both have the same rule, it can only be affected.
 func eachTemplate(
 	before, after *Ruleset, same func(a, b Rule) bool, do func(kind ChangeKind, old, now int),
 ) {

@@ -16,8 +16,8 @@ type Difference struct {
 	isDerived     bool // after shares with before what did not change
 }
 
-// Compare returns what changes from before to after. The ruleset before may be nil, for a ruleset
-// without rules. most limits how many keys of each kind are named.
+// Compare returns the changes from before to after. A nil ruleset before has no rules. most limits
+// how many keys of each kind are named.
 func Compare(before, after *Ruleset, most int) Difference {
 	if before == nil {
 		before = &Ruleset{}
@@ -43,15 +43,15 @@ func Compare(before, after *Ruleset, most int) Difference {
 	return c.difference(before, after)
 }
 
-// changedKeys are the keys without variables that two rulesets differ in.
+// changedKeys are the keys without variables that differ between two rulesets.
 type changedKeys struct{ added, removed, changed firstKeys }
 
-// newChangedKeys returns none, of which so many of each kind are named.
+// newChangedKeys returns an empty list that names at most so many keys of each kind.
 func newChangedKeys(most int) *changedKeys {
 	return &changedKeys{firstKeys{most: most}, firstKeys{most: most}, firstKeys{most: most}}
 }
 
-// difference adds those with variables.
+// difference adds the keys with variables.
 func (c *changedKeys) difference(before, after *Ruleset) Difference {
 	if before.templates != after.templates {
 		c.addTemplates(before, after)
@@ -81,13 +81,13 @@ func sameContent(a, b Rule) bool {
 	return a == b
 }
 
-// sameButForNotes reports whether two rules say the same to clients.
+// sameButForNotes reports whether two rules differ at most in their notes.
 func sameButForNotes(a, b Rule) bool {
 	a.Note, b.Note = "", ""
 	return sameContent(a, b)
 }
 
-// firstKeys keeps the first of many rules by position.
+// firstKeys keeps the first rules by position.
 type firstKeys struct {
 	most, count int
 	rules       []Rule

@@ -17,7 +17,7 @@ func (s *stage) isCheck() bool { return s.do == nil }
 func stages() []stage {
 	check := stage{"check", scopeRules, nil}
 	return []stage{
-		// How large the table is depends on the number of rules. Later stages look rules up in it.
+		// The size of the table depends on the number of rules. Later stages look rules up in it.
 		{"table", scopeRules, (*Compiler).fillTable},
 		// Which of two templates is better depends on all of them. Their duplicate keys are reported
 		// together with those of the table.
@@ -25,14 +25,14 @@ func stages() []stage {
 		// A chain may lead through any rule, so chains of rules that have not changed are followed
 		// again. The memory counted for chains is reset here, so the next check does not include it.
 		{"internal rules", scopeChains, (*Compiler).gatherInternalRules},
-		// Chains through bad rules would cause further errors, which no author made.
+		// Chains through invalid rules would cause further errors that are no mistakes of an author.
 		check,
 		// Following chains adds to what they depend on.
 		{"concerns", scopeChains, (*Compiler).beginConcerns},
 		{"chain ends", scopeChains, (*Compiler).findChainEnds},
 		// These chains begin with a template, and lead through rules whose ends are known.
 		{"template chains", scopeChains, (*Compiler).findTemplateFailures},
-		// Records are made of chains that are not too long.
+		// Only chains that are not too long get records.
 		check,
 		// From here on the table has no internal rules, only records.
 		{"records", scopeChains, (*Compiler).storeInternalRules},
@@ -55,7 +55,7 @@ func (s scope) stages() []stage {
 	return slices.DeleteFunc(stages(), func(one stage) bool { return one.scope&s == 0 })
 }
 
-// Compile makes a ruleset of rules. The error is an [OptionErrors], or one of [Compiler.Compile].
+// Compile makes a ruleset from rules. The error is an [OptionErrors], or one of [Compiler.Compile].
 func Compile(rules []Rule, opts Options) (*Ruleset, error) {
 	c, err := NewCompiler(opts)
 	if err != nil {
@@ -67,10 +67,10 @@ func Compile(rules []Rule, opts Options) (*Ruleset, error) {
 	return c.Compile()
 }
 
-// Compile makes a ruleset of the rules added. The error is ErrTooLarge or of type [RuleErrors]. It
-// holds what is wrong with the rules by themselves or, if nothing is, with their chains: at most
-// 10,000 errors, in the order in which rules were added. A loop is no error. The compiler cannot be
-// used again.
+// Compile makes a ruleset from the rules that were added. The error is ErrTooLarge or of type
+// [RuleErrors]. It has the errors of the rules by themselves or, if there are none, of their
+// chains: at most 10,000 errors, in the order in which rules were added. A loop is no error. The
+// compiler cannot be used again.
 func (c *Compiler) Compile() (*Ruleset, error) {
 	if c.table.arena.full {
 		return nil, c.checkSize()
@@ -85,7 +85,8 @@ func (c *Compiler) Compile() (*Ruleset, error) {
 	return c.next, nil
 }
 
-// checkRules returns the errors of the rules found so far, or that they are too large together.
+// checkRules returns the errors of the rules found so far, or that all rules together are too
+// large.
 func (c *Compiler) checkRules() error {
 	if c.errs.count > 0 {
 		return c.errs.inOrder()
@@ -93,7 +94,7 @@ func (c *Compiler) checkRules() error {
 	return c.checkSize()
 }
 
-// fillTable gives every rule its place in the table, and reports duplicate keys.
+// fillTable gives each rule its place in the table, and reports duplicate keys.
 func (c *Compiler) fillTable() {
 	if c.table.slots.n == 0 {
 		c.table.slots = makePages[slot](slotsFor(c.added.n))
@@ -112,8 +113,8 @@ func (c *Compiler) fillTable() {
 	}
 }
 
-// settle decides about the n-th rule, whose key an earlier rule has. If both are of one source,
-// that is an error; otherwise the rule is shadowed.
+// settle handles the n-th rule, whose key an earlier rule has. If both are of one source, that is
+// an error; otherwise the rule is shadowed.
 func (c *Compiler) settle(n int, earlier, later ref) {
 	first, firstRank := c.ruleAt(earlier)
 	second, secondRank := c.ruleAt(later)
@@ -135,13 +136,13 @@ func (c *Compiler) shadow(n int, rule Rule, rank int) {
 	c.shadowed.keep(key, rule)
 }
 
-// trim frees memory that only adding rules takes.
+// trim frees memory that is only needed while rules are added.
 func (c *Compiler) trim() {
 	c.added = pieces[addedRule]{}
 	c.table.arena.trim()
 }
 
-// dropLines leaves lines out of the positions that are kept beside records, if the options say so.
+// dropLines removes lines from the positions that are kept outside records, if the options say so.
 // No later stage reports errors, which would need them.
 func (c *Compiler) dropLines() {
 	if !c.opts.noLines {
@@ -158,10 +159,10 @@ func (c *Compiler) dropLines() {
 	c.chains.atSite.first = c.opts.placed(c.chains.atSite.first)
 }
 
-// numberTemplates gives templates their numbers.
+// numberTemplates gives numbers to templates.
 func (c *Compiler) numberTemplates() { c.numbers.assign(c.templates) }
 
-// beInspected shows the ruleset to whoever wants to look at it.
+// beInspected passes the ruleset to the function of Inspect.
 func (c *Compiler) beInspected() {
 	if c.inspect == nil {
 		return

@@ -6,8 +6,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// compiled is what rules are compiled to. A [Compiler] fills it in, and a Ruleset serves it. What
-// is derived from a ruleset begins with a branch of it.
+// compiled is the result of compiling rules. A [Compiler] fills it in, and a Ruleset serves it. A
+// derivation begins with a branch of it.
 type compiled struct {
 	opts      options
 	table     table
@@ -21,7 +21,7 @@ type compiled struct {
 	extent
 }
 
-// branch returns the same, for changes that b does not see.
+// branch returns a copy, for changes that b does not see.
 func (b *compiled) branch() compiled {
 	next := *b
 	next.table, next.sources = b.table.branch(), numberedOf(b.sources.all)
@@ -29,18 +29,19 @@ func (b *compiled) branch() compiled {
 	return next
 }
 
-// chains are what following all chains has found out.
+// chains is what following all chains has found.
 type chains struct {
 	// internal are the slots of the rules with internal redirects, in the order of compareRules.
 	internal []int32
-	// failures are the errors that rules answer with, templateFailures those of templates by index.
+	// failures are the errors of rules without variables; templateFailures are those of templates, by
+	// index.
 	failures         []error
 	templateFailures map[int]error
 	concerns         *concerns
 	atSite           siteEnds
 }
 
-// siteEnds are the rules that lead to paths of the site.
+// siteEnds counts the rules that lead to paths of the site.
 type siteEnds struct {
 	rules int
 	first Rule
@@ -52,14 +53,14 @@ func (e *siteEnds) add(rule Rule) {
 	}
 }
 
-// eachEntry calls do with the entries of all rules in the table, and pauses.
+// eachEntry calls do with the entries of all rules in the table, and pauses now and then.
 func (c *compiled) eachEntry(do func(ref)) {
 	for _, at := range c.entries() {
 		do(at)
 	}
 }
 
-// entries gives the numbers and the entries of all rules in the table, and pauses.
+// entries yields the numbers and the entries of all rules in the table, and pauses now and then.
 func (c *compiled) entries() iter.Seq2[int, ref] {
 	return func(yield func(int, ref) bool) {
 		fetched := -1
@@ -83,14 +84,14 @@ func (c *compiled) entryOf(key string) ref {
 
 // find returns the entry of a canonical key, or 0, and its place.
 func (c *compiled) find(key string) (entry slot, at int) {
-	at, ok := c.table.place(key)
+	at, ok := c.table.slotOf(key)
 	if !ok || !c.table.slots.at(at).hasRule() {
 		return 0, at
 	}
 	return c.table.slots.at(at), at
 }
 
-// lastRank returns the place in the precedence of the last source that a rule is of.
+// lastRank returns the precedence of the last source that has a rule.
 func (c *compiled) lastRank() (last int) {
 	for _, s := range c.sources.all {
 		last = max(last, s.rank)
@@ -98,7 +99,7 @@ func (c *compiled) lastRank() (last int) {
 	return last
 }
 
-// rule returns the rule of an entry that has a record.
+// rule returns the rule of an entry with a record.
 func (c *compiled) rule(at ref) Rule {
 	rule, _ := c.table.ruleAt(at, c.sources.all)
 	return c.opts.placed(rule)
@@ -118,14 +119,14 @@ func (c *compiled) ruleOf(key keyOfSource) (rule Rule, ok bool) {
 	return rule, ok
 }
 
-// rankAt returns the place in the precedence of the source that the rule of a record is of.
+// rankAt returns the precedence of the source of a record's rule.
 func (c *compiled) rankAt(at ref) int {
 	var r record
 	r.decode(&c.table.arena, c.table.arena.bytes(at))
 	return c.rankOfSource(r.position.source)
 }
 
-// rankOfSource returns the place of a source in the precedence, by its number.
+// rankOfSource returns the precedence of the source with a number.
 func (c *compiled) rankOfSource(number int) int { return c.sources.all[number].rank }
 
 // ruleAt returns the rule of an entry as it was added, and the precedence of its source.

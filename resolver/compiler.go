@@ -6,9 +6,9 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// Compiler makes a ruleset of rules that are added one by one. A rule with an absolute destination
-// is compiled at once, so a million rules can be read as a stream. A Compiler is not safe for
-// concurrent use.
+// Compiler makes a ruleset from rules that are added one by one. A rule with an absolute
+// destination is compiled at once, so a million rules can be read as a stream. A Compiler is not
+// safe for concurrent use.
 type Compiler struct {
 	*compiled          // of next
 	next      *Ruleset // that is being compiled
@@ -17,14 +17,14 @@ type Compiler struct {
 	records   recordWriter
 	rank      int    // of the source whose rules are added
 	key       []byte // scratch memory
-	// added are the rules with literal keys in their order.
+	// added are the rules with literal keys, in order.
 	added pieces[addedRule]
 	// templateRules compiles the rules with variables, nil for none.
 	templateRules *templateCompiler
 	inspect       func(*Ruleset) // nil for nobody
 }
 
-// scope says which of the rules a stage of compiling works on.
+// scope is a set of rules that a stage of compiling works on.
 type scope uint8
 
 const (
@@ -35,14 +35,14 @@ const (
 	everything     = scopeRules | scopeAll | scopeTemplates | scopeChains
 )
 
-// addedRule is a rule that is to get a place in the table, once their number is known.
+// addedRule is a rule that gets a place in the table once the number of rules is known.
 type addedRule struct {
 	hash uint64
 	slot slot
 }
 
-// NewCompiler returns a compiler without rules. The error, of type [OptionErrors], holds everything
-// that is wrong with the options.
+// NewCompiler returns a compiler without rules. The error is of type [OptionErrors], and has all
+// errors of the options.
 func NewCompiler(opts Options) (*Compiler, error) {
 	checked, err := checkOptions(opts)
 	if err != nil {
@@ -60,8 +60,8 @@ func newCompiler(opts options) *Compiler {
 	return c
 }
 
-// compiler returns a compiler that goes on where the one of a ruleset has ended. What it adds or
-// changes, rs does not see.
+// compiler returns a compiler that continues from the ruleset. rs does not see what it adds or
+// changes.
 func (rs *Ruleset) compiler() *Compiler {
 	return compilerOf(&Ruleset{compiled: rs.branch()})
 }
@@ -76,14 +76,14 @@ func compilerOf(next *Ruleset) *Compiler {
 	}
 }
 
-// NextSource begins a source of lower precedence: a rule added so far shadows a later one with its
-// key. Without NextSource all rules are of one source, in which a key may stand once. Messages call
-// rules that were added before it, and have no line, inline rules.
+// NextSource begins a source of lower precedence: a rule that was added before shadows a later one
+// with its key. Without NextSource all rules are of one source, in which a key may occur once. If
+// rules that were added before it have no line, messages call them inline rules.
 func (c *Compiler) NextSource() {
 	c.rank++
 }
 
-// Add checks a rule and adds it. Compile reports what is wrong with it.
+// Add checks a rule and adds it. Compile returns its errors.
 func (c *Compiler) Add(rule Rule) {
 	c.count(rule)
 	if IsTemplate(rule.Key) {
@@ -106,7 +106,7 @@ func (c *Compiler) Add(rule Rule) {
 	c.addLiteral(rule, value)
 }
 
-// Check checks a rule that is not added, by itself. Compile returns what is wrong with it.
+// Check checks a rule by itself, without adding it. Compile returns its errors.
 func (c *Compiler) Check(rule Rule) {
 	if IsTemplate(rule.Key) {
 		c.check().checkTemplate(rule)
@@ -119,7 +119,7 @@ func (c *Compiler) Check(rule Rule) {
 // check checks rules by themselves.
 func (c *Compiler) check() ruleCheck { return ruleCheck{&c.opts, &c.errs} }
 
-// addLiteral adds a good rule without variables, whose canonical key is c.key.
+// addLiteral adds a valid rule without variables, whose canonical key is c.key.
 func (c *Compiler) addLiteral(rule Rule, value parsedValue) {
 	if value.internal {
 		c.addInternal(rule, value)
@@ -142,12 +142,12 @@ func (c *Compiler) addInternal(rule Rule, value parsedValue) {
 	c.enter(key, at, rule.Exact)
 }
 
-// numberOfSource returns the number of the source of a rule that is being added.
+// numberOfSource returns the number of the source of the rule that is being added.
 func (c *Compiler) numberOfSource(rule Rule) int {
 	return c.sources.number(source{rule.Position.Source, c.rank})
 }
 
-// enter notes a rule that is to get a place in the table.
+// enter records a rule that is to get a place in the table.
 func (c *Compiler) enter(key string, at ref, exact bool) {
 	hash, depth := keyHash(c.table.seed, key)
 	c.table.noteKey(len(key), depth)

@@ -9,16 +9,16 @@ import (
 // concerns is a Bloom filter of the keys that chains depend on. A change of any other key leaves
 // the chains of all other rules as they are.
 //
-// These are the keys at and above each path on the way of a chain: a rule for one of them may be
-// the longest match. The filter has one bit for the hash of each. It misses none of them, and has
-// others that share a bit with one.
+// They are the keys at and above each path on the way of a chain: a rule for one of them may be the
+// longest match. The filter has one bit for the hash of each. So it has all of them, and also keys
+// that share a bit with one.
 type concerns struct {
 	hasAll bool // as each key has its own view of a path with a malformed triplet
 	bits   []uint64
 	seed   uint64
 }
 
-// beginConcerns makes an empty filter, to which the paths of chains are added as they are followed.
+// beginConcerns makes an empty filter. The paths of chains are added to it when they are followed.
 func (c *Compiler) beginConcerns() {
 	x := &concerns{seed: c.table.seed}
 	c.chains.concerns = x

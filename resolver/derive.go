@@ -12,11 +12,11 @@ type RuleChange struct {
 	Source int
 	// Key is the key of a rule to remove, in any spelling. A rule to set has its own.
 	Key string
-	// Rule is the key's rule from now on, nil for none.
+	// Rule is the new rule for the key, nil for none.
 	Rule *Rule
 }
 
-// rule returns the rule that is set, or one with the key that is removed.
+// rule returns the rule to set, or one with the key to remove.
 func (c *RuleChange) rule() Rule {
 	if c.Rule == nil {
 		return Rule{Key: c.Key}
@@ -36,15 +36,15 @@ func (c *RuleChange) rule() Rule {
 //	          one other slot
 type derivation struct {
 	before *Ruleset
-	// changes are the last ones of each key; literal are the canonical keys of those without
-	// variables, in their order.
+	// changes are the last ones of each key. literal are the canonical keys of those without
+	// variables, in order.
 	changes  map[keyOfSource]*RuleChange
 	literal  []string
 	lastRank int // of the sources that they are of
 
-	// c compiles what is new. It begins from the ruleset before.
+	// c compiles what is new. It continues from the ruleset before.
 	c *Compiler
-	// old and now are the rules that serve for a key, as far as it has changed.
+	// old and now are the rules that serve for changed keys.
 	old, now map[string]Rule
 }
 
@@ -81,14 +81,14 @@ func (d *derivation) derive(changes []RuleChange) (*Ruleset, Difference, error) 
 	return next, d.difference(next), nil
 }
 
-// begin makes a compiler that goes on where that of the ruleset before has ended.
+// begin makes a compiler that continues from the ruleset before.
 func (d *derivation) begin() {
 	d.c = d.before.compiler()
 	d.c.changed = scopeRules
 	d.old, d.now = map[string]Rule{}, map[string]Rule{}
 }
 
-// collapse leaves the last change of each key.
+// collapse keeps only the last change of each key.
 func (d *derivation) collapse(changes []RuleChange) {
 	d.changes = make(map[keyOfSource]*RuleChange, len(changes))
 	known := make(map[string]bool, len(changes))
@@ -108,7 +108,7 @@ func (d *derivation) collapse(changes []RuleChange) {
 	}
 }
 
-// sortByPlace puts errors in the order of their places.
+// sortByPlace sorts errors by their places.
 func sortByPlace(errs RuleErrors) RuleErrors {
 	slices.SortStableFunc(errs, func(a, b *RuleError) int {
 		return cmp.Or(cmp.Compare(a.Position.Source, b.Position.Source),
@@ -117,7 +117,7 @@ func sortByPlace(errs RuleErrors) RuleErrors {
 	return errs
 }
 
-// check finds out what is wrong with the rules by themselves.
+// check checks the rules by themselves.
 func (d *derivation) check() {
 	for _, change := range d.inOrder() {
 		d.c.rank = change.Source
@@ -127,7 +127,7 @@ func (d *derivation) check() {
 	}
 }
 
-// inOrder returns the changes in the order of their sources and of their places there.
+// inOrder returns the changes sorted by their sources and by their places there.
 func (d *derivation) inOrder() []*RuleChange {
 	return slices.SortedFunc(maps.Values(d.changes), func(a, b *RuleChange) int {
 		this, other := a.rule(), b.rule()
@@ -136,8 +136,8 @@ func (d *derivation) inOrder() []*RuleChange {
 	})
 }
 
-// hasRoom reports whether the table can take the new keys, and whether this is cheaper than to
-// compile all.
+// hasRoom reports whether the table has room for the new keys, and whether this is cheaper than
+// compiling all rules.
 func (d *derivation) hasRoom() bool {
 	before := &d.before.table
 	return before.hasRoom(len(d.literal)) && len(d.literal) <= d.before.Len()/2+64
@@ -171,7 +171,7 @@ func (d *derivation) changeKey(key string) {
 	}
 }
 
-// rulesBefore returns the rules that sources have for a key, the first one serves.
+// rulesBefore returns the rules that sources have for a key. The first one serves.
 func (d *derivation) rulesBefore(key string, entry slot) (rules []rankedRule) {
 	if entry == 0 {
 		return nil
@@ -188,7 +188,7 @@ func (d *derivation) rulesBefore(key string, entry slot) (rules []rankedRule) {
 	return rules
 }
 
-// rulesNow returns them with the changes made.
+// rulesNow returns these rules with the changes.
 func (d *derivation) rulesNow(key string, was []rankedRule) (now []rankedRule) {
 	for _, r := range was {
 		if d.changes[keyOfSource{r.rank, key}] == nil {
@@ -216,7 +216,7 @@ func (d *derivation) count(was, now []rankedRule) {
 	}
 }
 
-// shadow keeps the rules of a key that do not serve.
+// shadow keeps the rules for a key that do not serve.
 func (d *derivation) shadow(key string, was, now []rankedRule) {
 	for _, r := range was[min(1, len(was)):] {
 		d.c.shadowed.forget(keyOfSource{r.rank, key})
@@ -227,7 +227,7 @@ func (d *derivation) shadow(key string, was, now []rankedRule) {
 	}
 }
 
-// remove removes a rule that has served from its slot.
+// remove removes a rule that served from its slot.
 func (d *derivation) remove(rule Rule, at int) {
 	d.c.table.remove(at)
 	if d.c.opts.digest {
@@ -235,7 +235,7 @@ func (d *derivation) remove(rule Rule, at int) {
 	}
 }
 
-// serve adds a rule that has not served.
+// serve adds a rule that did not serve before.
 func (d *derivation) serve(key string, r rankedRule) {
 	c := d.c
 	c.rank, c.key = r.rank, append(c.key[:0], key...)
@@ -246,7 +246,7 @@ func (d *derivation) serve(key string, r rankedRule) {
 	}
 }
 
-// compileAnew compiles all rules with the changes made.
+// compileAnew compiles all rules with the changes.
 func (d *derivation) compileAnew() (*Ruleset, Difference, error) {
 	next, err := d.compileAll()
 	if err != nil {
@@ -255,7 +255,7 @@ func (d *derivation) compileAnew() (*Ruleset, Difference, error) {
 	return next, Compare(d.before, next, namedKeys), nil
 }
 
-// changeTemplates makes the rules with variables anew: what one of them is worth depends on the
+// changeTemplates compiles all rules with variables again, because the order of one depends on the
 // others.
 func (d *derivation) changeTemplates() {
 	c := d.c
@@ -279,7 +279,7 @@ func (d *derivation) changeTemplates() {
 	}
 }
 
-// keepTemplate adds a rule as it was, unless it changes.
+// keepTemplate adds a rule of the ruleset before, unless it has changed.
 func (d *derivation) keepTemplate(rule Rule, rank int, key string) {
 	if d.changes[keyOfSource{rank, key}] == nil {
 		d.addTemplate(rule, rank)
@@ -292,7 +292,7 @@ func (d *derivation) addTemplate(rule Rule, rank int) {
 	d.c.templateCompiler().add(rule)
 }
 
-// concernsChains reports whether a chain may lead elsewhere.
+// concernsChains reports whether a chain may lead elsewhere now.
 func (d *derivation) concernsChains() bool {
 	before := d.before
 	for _, key := range d.literal {
@@ -304,7 +304,7 @@ func (d *derivation) concernsChains() bool {
 	return d.c.changed&scopeTemplates != 0 || d.c.isExceeded() || before.opts.modes != (d.c.modal > 0)
 }
 
-// compileAll compiles the rules of the ruleset before with the changes made.
+// compileAll compiles the rules of the ruleset before, with the changes.
 func (d *derivation) compileAll() (*Ruleset, error) {
 	rs := d.before
 	c := newCompiler(rs.opts)

@@ -27,9 +27,9 @@ func (d *derivation) difference(next *Ruleset) Difference {
 	return difference
 }
 
-// Results gives, in no particular order, what has changed for clients: the changes that
-// [CompareResults] reports. After [Ruleset.With] it does not compare what cannot have changed. As
-// long as a difference is held, so are both rulesets.
+// Results yields the changes for clients that [CompareResults] reports, in no particular order.
+// After [Ruleset.With], it compares only what can have changed. The difference keeps both rulesets
+// in memory.
 func (d *Difference) Results() iter.Seq[Change] {
 	return func(yield func(Change) bool) {
 		c := resultComparison{before: d.before, after: d.after, yield: yield}
@@ -43,7 +43,7 @@ func (d *Difference) Results() iter.Seq[Change] {
 	}
 }
 
-// ResultOf returns what has changed for clients of a key, in any spelling.
+// ResultOf returns the change for clients of a key, in any spelling.
 func (d *Difference) ResultOf(key string) (change Change, is bool) {
 	if d.after == nil { // nothing was compared
 		return change, false
@@ -60,7 +60,7 @@ func (d *Difference) ResultOf(key string) (change Change, is bool) {
 	return change, is
 }
 
-// compareDerived reports what a derivation has changed.
+// compareDerived compares what a derivation has changed.
 func (c *resultComparison) compareDerived() {
 	for now, was := range c.changedSlots() {
 		if now.hasRule() {
@@ -76,7 +76,7 @@ func (c *resultComparison) compareDerived() {
 	c.compareTemplates("")
 }
 
-// changedSlots gives the slots that have changed, after and before.
+// changedSlots yields the changed slots, after and before.
 func (c *resultComparison) changedSlots() iter.Seq2[slot, slot] {
 	return func(yield func(now, was slot) bool) {
 		now, was := &c.after.table.slots, &c.before.table.slots
@@ -88,7 +88,7 @@ func (c *resultComparison) changedSlots() iter.Seq2[slot, slot] {
 	}
 }
 
-// changedKeys returns the keys without variables whose records are others, or gone.
+// changedKeys returns the keys without variables whose records have changed, or are gone.
 func (c *resultComparison) changedKeys() map[string]bool {
 	keys := map[string]bool{}
 	for now, was := range c.changedSlots() {
@@ -102,8 +102,8 @@ func (c *resultComparison) changedKeys() map[string]bool {
 	return keys
 }
 
-// compareBetween compares the entries of other rules that leave requests below them to shorter
-// keys, or to templates, which may lead them elsewhere.
+// compareBetween compares unchanged rules that leave requests below them to shorter keys, or to
+// templates, which may lead them elsewhere now.
 func (c *resultComparison) compareBetween(changed map[string]bool) {
 	rs := c.after
 	if rs.templates != c.before.templates || rs.templates.hasInternal() {
@@ -137,8 +137,8 @@ func (c *resultComparison) compareBetween(changed map[string]bool) {
 	}
 }
 
-// isBelowAny reports whether a key lies below one of others. Of one with a malformed escape, what
-// it begins with has a canonical form of its own (R3).
+// isBelowAny reports whether a key is below one of others. If it has a malformed escape, its
+// beginning has a canonical form of its own (R3).
 func (o *options) isBelowAny(key string, others map[string]bool) bool {
 	isCanonical := weburl.MalformedTriplet(key) < 0
 	for end := range len(key) {

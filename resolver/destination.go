@@ -11,7 +11,7 @@ import (
 // redirect. Otherwise it returns dst as it was. A rule without variables allocates nothing if dst
 // has room for about twice the destination.
 //
-// The request takes one longest-prefix match (3.3.1), one search if there are templates, and one
+// A request takes one longest-prefix match (3.3.1), one search if there are templates, and one
 // construction (3.4). Only a template that leads to a path has a chain to follow.
 func (rs *Ruleset) AppendDestination(dst []byte, req *Request) ([]byte, Result) {
 	found, encoded := rs.table.match(req.Target.Pathname)
@@ -57,8 +57,8 @@ func (rs *Ruleset) Resolve(requestURL string) Result {
 	return result
 }
 
-// resultWithout makes the result of a redirect that of a rule without a destination. A request that
-// passes at once is not looked at (R14).
+// resultWithout turns the result of a redirect into that of a rule without a destination. A request
+// that passes at once is not checked (R14).
 func (c *compiled) resultWithout(rule *record, remaining string, redirect Result) Result {
 	var memory [128]byte
 	switch {
@@ -103,7 +103,7 @@ func (c *compiled) appendDestination(dst []byte, rule *record, remaining string,
 	return dst, fragment, nil
 }
 
-// appendAtSeam appends a path to a base, of which one "/" goes where both have one there (R6).
+// appendAtSeam appends a path to a base. If both have a "/" at the seam, one is removed (R6).
 func appendAtSeam(base []byte, path string) []byte {
 	if len(base) > 0 && base[len(base)-1] == '/' && strings.HasPrefix(path, "/") {
 		path = path[1:]
@@ -111,8 +111,8 @@ func appendAtSeam(base []byte, path string) []byte {
 	return append(base, path...)
 }
 
-// isRequest reports whether a destination is the request itself (R15). Its origin, pathname, search
-// and hash are equal, as 3.2 takes them. A bare "#" is no hash.
+// isRequest reports whether a destination is the request itself (R15): its origin, pathname, search
+// and hash, as 3.2 defines them, are equal. A bare "#" is no hash.
 func isRequest(destination, fragment []byte, req *Request) bool {
 	asked := req.asked()
 	if !req.OverHTTP && string(fragment) != asked.Hash &&
@@ -123,7 +123,7 @@ func isRequest(destination, fragment []byte, req *Request) bool {
 	if !ok {
 		return false
 	}
-	// Hosts are compared last, as hardly any destination gets here.
+	// Hosts are compared last, because few destinations get here.
 	var memory [128]byte
 	origin, ok := weburl.AppendOrigin(memory[:0], req.Scheme, req.Host)
 	return ok && bytes.Equal(rest, origin)
@@ -137,7 +137,7 @@ func (req *Request) asked() *weburl.Target {
 	return &req.Target
 }
 
-// cutTarget cuts pathname and search off the end of b, if they are there.
+// cutTarget cuts pathname and search off the end of b, if b ends in them.
 func cutTarget(b []byte, pathname, search string) (origin []byte, ok bool) {
 	n := len(b) - len(search)
 	m := n - len(pathname)

@@ -2,19 +2,19 @@ package resolver
 
 import "iter"
 
-// Destination is where the rule of a key leads at the end of its chain.
+// Destination is the end of the chain of a key's rule.
 type Destination struct {
 	// Key is in canonical form.
 	Key string
-	// Base is origin and path, or the path alone if the origin is that of the request. It is empty for
+	// Base is origin and path, or only the path if the origin is that of the request. It is empty for
 	// a key with variables, because their values decide.
 	Base string
-	// Query has no "?" in front, and Fragment has its "#".
+	// Query is without its "?", and Fragment is with its "#".
 	Query, Fragment string
 	Exact, Unlisted bool
 }
 
-// Destinations returns the destinations of the rules that serve, by their numbers, in no particular
+// Destinations yields the destinations of the serving rules with their numbers, in no particular
 // order. Rules that are gone, pass or fail have none.
 func (rs *Ruleset) Destinations() iter.Seq2[int, Destination] {
 	return func(yield func(int, Destination) bool) {
@@ -35,7 +35,7 @@ func (rs *Ruleset) Destinations() iter.Seq2[int, Destination] {
 	}
 }
 
-// DestinationOf returns the destination of the rule that has a number, if it has one.
+// DestinationOf returns the destination of the rule with a number, if it has one.
 func (rs *Ruleset) DestinationOf(number int) (d Destination, ok bool) {
 	if number >= rs.table.slots.n {
 		if i, is := rs.template(number); is {
@@ -66,5 +66,5 @@ func (x *templateIndex) destination(i int) (d Destination, ok bool) {
 	return d, !flags.has(noDestination)
 }
 
-// PauseAfter calls [Options.Pause] now and then, for a caller that has looked at n rules.
+// PauseAfter calls [Options.Pause] now and then, for a caller that has visited n rules.
 func (rs *Ruleset) PauseAfter(n int) { rs.opts.pauseAfter(n) }

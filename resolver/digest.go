@@ -14,8 +14,8 @@ import (
 // written, without order and positions. A digest tells contents apart; it is not a signature.
 func (rs *Ruleset) Digest() string { return rs.digest.hex }
 
-// digest is the digest of rules, and the sums that it is made of: of the rules without variables,
-// from which a change takes what it replaces, and of the templates.
+// digest is the digest of the rules, and the sums that it is made from: that of the rules without
+// variables, which a change updates, and that of the templates.
 type digest struct {
 	literals, templates RuleSum
 	hex                 string
@@ -39,15 +39,14 @@ func (c *Compiler) sumTemplates() {
 	}
 }
 
-// makeDigest makes the digest of the sums.
+// makeDigest makes the digest from the sums.
 func (c *Compiler) makeDigest() {
 	if c.opts.digest {
 		c.digest.hex = c.DigestWith(RuleSum{})
 	}
 }
 
-// DigestWith returns the digest that the ruleset has with the rules of a sum added to those that
-// serve.
+// DigestWith returns the digest that the ruleset would have if the rules of a sum served, too.
 func (c *compiled) DigestWith(more RuleSum) string {
 	more.addSum(&c.digest.literals)
 	more.addSum(&c.digest.templates)
@@ -57,7 +56,7 @@ func (c *compiled) DigestWith(more RuleSum) string {
 	return hex.EncodeToString(whole.Sum(nil))
 }
 
-// appendContent appends what a rule says, each part behind its length.
+// appendContent appends the content of a rule, each part after its length.
 func appendContent(dst []byte, rule *Rule) []byte {
 	for _, part := range [...]string{rule.Key, rule.Value} {
 		dst = appendCounted(dst, part)
@@ -74,7 +73,7 @@ func appendContent(dst []byte, rule *Rule) []byte {
 	return dst
 }
 
-// RuleSum is a sum of 256 bits over rules, which does not depend on their order.
+// RuleSum is a sum over rules, of 256 bits. It does not depend on their order.
 type RuleSum struct {
 	words [4]uint64
 	n     int
@@ -98,7 +97,7 @@ func (s *RuleSum) addSum(other *RuleSum) {
 	s.n += other.n
 }
 
-// Remove takes out a rule, which need not have been added yet.
+// Remove subtracts a rule, which need not have been added yet.
 func (s *RuleSum) Remove(rule Rule) {
 	digest := contentDigest(&rule)
 	var borrow uint64
@@ -108,7 +107,7 @@ func (s *RuleSum) Remove(rule Rule) {
 	s.n--
 }
 
-// contentDigest returns the digest of what a rule says.
+// contentDigest returns the digest of the content of a rule.
 func contentDigest(rule *Rule) [sha256.Size]byte {
 	var memory [512]byte
 	return sha256.Sum256(appendContent(memory[:0], rule))

@@ -9,20 +9,20 @@ import (
 )
 
 // Explanation is a result with its reasons. It has a destination even if that is the request
-// itself, so that the outcome is Pass. Its JSON is the reasons alone.
+// itself, so that the outcome is Pass. As JSON it is only the reasons.
 type Explanation struct {
 	Result `json:"-"`
 	// Request is the URL that was resolved, as the URL Standard spells it.
 	Request string `json:"-"`
-	// Walk holds the matches in order: the rule for the request, and then the rule for the value of
-	// each internal redirect. It ends at an absolute destination, at a path that no key matches, or at
-	// a rule that occurred before.
+	// Walk has the matches in order: the rule for the request, and then the rule for the value of each
+	// internal redirect. It ends at an absolute destination, at a path that no key matches, or at a
+	// rule that occurred before.
 	Walk []Step `json:"walk,omitempty"`
 	// Origin says where scheme and host of the destination come from.
-	Origin Source `json:"origin,omitzero"`
-	// Appended is the path that was appended to the last value's, "" for none (R6).
+	Origin From `json:"origin,omitzero"`
+	// Appended is the path that was appended to that of the last value, "" for none (R6).
 	Appended string `json:"appended,omitempty"`
-	// Query is the query mode that the first rule says, QueryDefault where it says none.
+	// Query is the query mode of the first rule, QueryDefault if it has none.
 	Query QueryMode `json:"query,omitzero"`
 	// Parameters are the destination's query parameters, in its order.
 	Parameters []Parameter `json:"parameters,omitempty"`
@@ -34,13 +34,13 @@ type Explanation struct {
 
 // Step is one step of the resolution phase (3.3) in full.
 type Step struct {
-	// Pathname is the path that was looked up. Rule is the best match: the longest key at its
-	// beginning.
+	// Pathname is the path that was looked up. Rule is the best match: the rule with the longest key
+	// that the path begins with.
 	Pathname string
 	Rule     Rule
 	// Value is the rule's value, with captures in their places.
 	Value string
-	// Captures are what the variables of the rule's key take of the pathname, as it spells it.
+	// Captures are the values of the variables of the key, in the spelling of the pathname.
 	Captures []Capture
 	// Remaining is the rest of the pathname after the key.
 	Remaining string
@@ -49,40 +49,40 @@ type Step struct {
 // Capture is the value of a variable of a key.
 type Capture struct{ Name, Raw string }
 
-// Source says where a part of a destination comes from.
-type Source struct {
-	Kind SourceKind `json:"source"`
+// From says where a part of a destination comes from.
+type From struct {
+	Kind FromKind `json:"source"`
 	// Key is that of the rule whose value has the part, for an embedded part or a destination's.
 	Key string `json:"key,omitempty"`
 }
 
-// SourceKind is one of the places that parts of a destination come from.
-type SourceKind string
+// FromKind is one of the places that parts of a destination come from.
+type FromKind string
 
 const (
-	FromNowhere     SourceKind = ""
-	FromRequest     SourceKind = "request"
-	FromEmbedded    SourceKind = "embedded"
-	FromDestination SourceKind = "destination"
-	FromOption      SourceKind = "option"
+	FromNowhere     FromKind = ""
+	FromRequest     FromKind = "request"
+	FromEmbedded    FromKind = "embedded"
+	FromDestination FromKind = "destination"
+	FromOption      FromKind = "option"
 )
 
-// String returns the source in words.
-func (s Source) String() string {
-	switch s.Kind {
+// String returns it in words.
+func (f From) String() string {
+	switch f.Kind {
 	case FromRequest:
 		return "the request"
 	case FromOption:
 		return "the option origin"
 	}
-	return "the destination of " + s.Key
+	return "the destination of " + f.Key
 }
 
-// Given is a value and the source that gave it.
+// Given is a value, and where it comes from.
 type Given struct {
 	Name  string `json:"name,omitempty"`
 	Value string `json:"value"`
-	From  Source `json:"from"`
+	From  From   `json:"from"`
 }
 
 // Parameter is a query parameter of a destination, decoded.
@@ -90,11 +90,11 @@ type Parameter struct {
 	Given
 	// Displaced are the values of the same name that this one replaced, in that order.
 	Displaced []Given `json:"displaced,omitempty"`
-	// Bare reports that the parameter has no value and no "=" in the destination.
+	// Bare is set if the parameter has no value and no "=" in the destination.
 	Bare bool `json:"-"`
 }
 
-// String returns the parameter as NAME=VALUE, or as NAME where it is bare.
+// String returns the parameter as NAME=VALUE, or as NAME if it is bare.
 func (p Parameter) String() string {
 	if p.Bare {
 		return p.Name
@@ -137,8 +137,8 @@ func appendURL(dst []byte, req *Request, target *weburl.Target) []byte {
 	return append(dst, target.Hash...)
 }
 
-// walk takes the steps of 3.3 until the chain ends. It also ends where it comes to a rule with the
-// same value again, or has taken as many steps as there may be.
+// walk takes the steps of 3.3 until the chain ends. It also ends at a rule with the same value
+// again, or after the maximum number of steps.
 func (rs *Ruleset) walk(pathname string) []Step {
 	type state struct{ key, value string }
 	var steps []Step
@@ -166,7 +166,7 @@ func (rs *Ruleset) walk(pathname string) []Step {
 	}
 }
 
-// describe returns the step that a match is, with the rule, and its value with captures.
+// describe returns the step of a match, with the rule, and its value with captures.
 func (c *compiled) describe(pathname string, m *match) Step {
 	if !m.isTemplate() {
 		rule := c.rule(m.literal.ref)
@@ -185,7 +185,7 @@ func (c *compiled) describe(pathname string, m *match) Step {
 	return step
 }
 
-// next returns where the step leads, if that is a path.
+// next returns where the step leads, if it is a path.
 func (s *Step) next() internalValue { return newInternalValue(s.Value) }
 
 // explainParts says where the parts of the destination come from.
@@ -197,24 +197,24 @@ func (e *Explanation) explainParts(o *options, req *Request) {
 			e.Appended = step.Remaining + e.Appended
 		}
 	}
-	given := Given{Value: req.Target.Hash, From: Source{Kind: FromRequest}}
+	given := Given{Value: req.Target.Hash, From: From{Kind: FromRequest}}
 	e.Fragment = explainFragment(given, parts.fragment, parts.destinationFragment)
 	e.Query = e.Walk[0].Rule.Query
 	e.explainQuery(o, parts, req.Target.Search)
 }
 
-// parts are what the rules of a walk give to a destination.
+// parts are what the rules of a walk contribute to a destination.
 type parts struct {
-	origin                        Source
+	origin                        From
 	query, destinationQuery       Given
 	laterQueries                  []Given // embedded ones
 	fragment, destinationFragment Given
 }
 
-// partsOf collects what the values of a walk hold: of embedded queries and fragments the first
-// ones, as 3.3.2 does.
+// partsOf collects the parts of the values of a walk. As in 3.3.2, the first embedded query and the
+// first embedded fragment count.
 func (o *options) partsOf(walk []Step) parts {
-	p := parts{origin: Source{Kind: FromRequest}}
+	p := parts{origin: From{Kind: FromRequest}}
 	if o.origin != "" {
 		p.origin.Kind = FromOption
 	}
@@ -223,14 +223,14 @@ func (o *options) partsOf(walk []Step) parts {
 			return p
 		}
 		if !isInternal(walk[i].Value) {
-			from := Source{FromDestination, walk[i].Rule.Key}
+			from := From{FromDestination, walk[i].Rule.Key}
 			u, _ := parseAbsolute(walk[i].Value)
 			p.origin = from
 			p.destinationQuery = Given{Value: u.Search(), From: from}
 			p.destinationFragment = Given{Value: u.Hash(), From: from}
 			return p
 		}
-		from := Source{FromEmbedded, walk[i].Rule.Key}
+		from := From{FromEmbedded, walk[i].Rule.Key}
 		value := walk[i].next()
 		if query := (Given{Value: value.query, From: from}); p.query.Value == "" {
 			p.query = query
@@ -244,7 +244,7 @@ func (o *options) partsOf(walk []Step) parts {
 	return p
 }
 
-// explainFragment takes the first fragment that there is (3.4.3).
+// explainFragment uses the first fragment that there is (3.4.3).
 func explainFragment(byPrecedence ...Given) Fragment {
 	var f Fragment
 	for _, given := range byPrecedence {
@@ -259,7 +259,7 @@ func explainFragment(byPrecedence ...Given) Fragment {
 	return f
 }
 
-// explainQuery combines the queries pair by pair (3.4.2), and keeps what gives way.
+// explainQuery combines the queries pair by pair (3.4.2), and keeps what is displaced.
 func (e *Explanation) explainQuery(o *options, p parts, search string) {
 	mode := o.queryOf(e.Query)
 	if mode == queryOwn {
@@ -271,7 +271,7 @@ func (e *Explanation) explainQuery(o *options, p parts, search string) {
 		own.add(parameter)
 	}
 	own.combine(p.query, nil)
-	request := Given{Value: search, From: Source{Kind: FromRequest}}
+	request := Given{Value: search, From: From{Kind: FromRequest}}
 	if mode == QueryIgnore {
 		e.drop(request.parameters())
 	} else {
@@ -280,7 +280,7 @@ func (e *Explanation) explainQuery(o *options, p parts, search string) {
 	e.Parameters = own.parameters
 }
 
-// explainOwnQuery takes the last query of the values that is not empty, and drops all others.
+// explainOwnQuery uses the last query of the values that is not empty, and drops all others.
 func (e *Explanation) explainOwnQuery(p parts, search string) {
 	all := append([]Given{p.query}, p.laterQueries...)
 	all = append(all, p.destinationQuery)
@@ -290,7 +290,7 @@ func (e *Explanation) explainOwnQuery(p parts, search string) {
 			e.Parameters = query.parameters()
 		}
 	}
-	request := Given{Value: search, From: Source{Kind: FromRequest}}
+	request := Given{Value: search, From: From{Kind: FromRequest}}
 	e.drop(request.parameters())
 }
 
@@ -315,20 +315,20 @@ func (g Given) parameters() []Parameter {
 	return all
 }
 
-// explainedQuery is a query on its way through the precedences.
+// explainedQuery is a query while queries are combined.
 type explainedQuery struct {
 	preserve   bool
 	parameters []Parameter
 }
 
-// add adds a parameter. The modes that do not preserve a query write a "=" behind every name.
+// add adds a parameter. Modes that do not preserve a query write a "=" after every name.
 func (q *explainedQuery) add(p Parameter) {
 	p.Bare = p.Bare && q.preserve
 	q.parameters = append(q.parameters, p)
 }
 
-// combine adds a query of higher precedence. Of its parameters with protected names only those are
-// added that are not there yet.
+// combine adds a query of higher precedence. A parameter with a protected name is added only if the
+// name is new.
 func (q *explainedQuery) combine(over Given, protected *weburl.Names) {
 	before := len(q.parameters)
 	for _, p := range over.parameters() {
@@ -346,7 +346,8 @@ func (q *explainedQuery) combine(over Given, protected *weburl.Names) {
 	}
 }
 
-// set is URLSearchParams.set: the first of the name gets the value, the others go.
+// set is URLSearchParams.set: the first parameter with the name gets the value, and the others are
+// removed.
 func (q *explainedQuery) set(first int, given Given) {
 	kept := q.parameters[:first+1]
 	displaced := append(q.parameters[first].Displaced, q.parameters[first].Given)
@@ -361,8 +362,8 @@ func (q *explainedQuery) set(first int, given Given) {
 	q.parameters = kept
 }
 
-// dropDisplaced removes those of the first n parameters whose name a later one has. It notes with
-// that one what it displaces.
+// dropDisplaced removes those of the first n parameters whose name a later one has. The later one
+// records what it displaces.
 func (q *explainedQuery) dropDisplaced(n int) {
 	var kept []Parameter
 	for i, p := range q.parameters {
@@ -405,7 +406,7 @@ func (s Step) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// marshal leaves it to the encoder of what a value is a part of whether to escape for HTML.
+// marshal leaves escaping for HTML to the encoder of the outer value.
 func marshal(value any) ([]byte, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

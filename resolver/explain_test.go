@@ -41,7 +41,7 @@ func TestAnExplanationNamesEachHopWithItsRuleAndPosition(t *testing.T) {
 		e.Hops != 1 {
 		t.Errorf("destination %q, appended %q, hops %d", e.Destination, e.Appended, e.Hops)
 	}
-	if e.Origin != (Source{FromDestination, "guide"}) {
+	if e.Origin != (From{FromDestination, "guide"}) {
 		t.Errorf("origin from %+v", e.Origin)
 	}
 }
@@ -52,8 +52,8 @@ func TestAnExplanationNamesTheSourceOfEachParameter(t *testing.T) {
 		{Key: "b", Value: "https://example.com?x=destination&z=destination&z=again#top"},
 	}
 	e := explain(t, rules, Options{}, "https://go.example/a?x=request&w=request")
-	request, embedded, destination := Source{Kind: FromRequest}, Source{FromEmbedded, "a"},
-		Source{FromDestination, "b"}
+	request, embedded, destination := From{Kind: FromRequest}, From{FromEmbedded, "a"},
+		From{FromDestination, "b"}
 	want := []Parameter{
 		{Given: Given{"x", "request", request},
 			Displaced: []Given{{"x", "destination", destination}, {"x", "embedded", embedded}}},
@@ -75,8 +75,8 @@ func TestAnExplanationNamesWhatAProtectedParameterDisplaced(t *testing.T) {
 	rules := []Rule{{Key: "a", Value: "https://example.com?x=destination"}}
 	e := explain(t, rules, Options{Protect: []string{"x"}}, "https://go.example/a?x=request")
 	want := []Parameter{{
-		Given:     Given{"x", "destination", Source{FromDestination, "a"}},
-		Displaced: []Given{{"x", "request", Source{Kind: FromRequest}}},
+		Given:     Given{"x", "destination", From{FromDestination, "a"}},
+		Displaced: []Given{{"x", "request", From{Kind: FromRequest}}},
 	}}
 	if !reflect.DeepEqual(e.Parameters, want) {
 		t.Errorf("parameters %+v", e.Parameters)
@@ -86,7 +86,7 @@ func TestAnExplanationNamesWhatAProtectedParameterDisplaced(t *testing.T) {
 func TestAnExplanationNamesTheParametersThatAreIgnored(t *testing.T) {
 	rules := []Rule{{Key: "a", Value: "https://example.com?x=1"}}
 	e := explain(t, rules, Options{Query: QueryIgnore}, "https://go.example/a?y=2")
-	if want := []Given{{"y", "2", Source{Kind: FromRequest}}}; !reflect.DeepEqual(e.Dropped, want) {
+	if want := []Given{{"y", "2", From{Kind: FromRequest}}}; !reflect.DeepEqual(e.Dropped, want) {
 		t.Errorf("dropped %+v", e.Dropped)
 	}
 }

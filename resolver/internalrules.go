@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// internalRule is a rule with an internal redirect, as it is kept until the ruleset is compiled.
+// internalRule is a rule with an internal redirect while rules are compiled.
 type internalRule struct {
 	rule   Rule
 	key    string // canonical
@@ -13,27 +13,27 @@ type internalRule struct {
 	source int
 	slot   int32 // its place in the table, or shadowed
 	old    ref   // its record in the ruleset that this one is derived from, 0 for none
-	// remaining is what remains of the value's path behind the key that it matches.
+	// remaining is what remains of the value's path after the key that it matches.
 	remaining string
 	state     endState  // that of the end
 	end       *chainEnd // nil where no key matches the value, so that it is [newChain]'s
 }
 
-// internalRules are the rules with internal redirects until the ruleset is compiled, and the
-// indexes of those that serve, in the order of [options.compareRules]: what chains lead to does not
-// depend on the order in which rules came.
+// internalRules are the rules with internal redirects while rules are compiled, and the indexes of
+// those that serve, in the order of [options.compareRules]. So the results of chains do not depend
+// on the order in which rules were added.
 type internalRules struct {
 	all   pieces[internalRule]
 	order []int32
 }
 
-// add adds a rule, and returns what stands for it in the table.
+// add adds a rule, and returns its ref for the table.
 func (r *internalRules) add(rule internalRule) ref {
 	r.all.add(rule)
 	return internalRef | ref(r.all.n-1)
 }
 
-// inOrder gives the rules that serve, with their indexes.
+// inOrder yields the rules that serve, with their indexes.
 func (r *internalRules) inOrder() iter.Seq2[int, *internalRule] {
 	return func(yield func(int, *internalRule) bool) {
 		for _, i := range r.order {
@@ -44,7 +44,7 @@ func (r *internalRules) inOrder() iter.Seq2[int, *internalRule] {
 	}
 }
 
-// sort finds the order.
+// sort sorts the indexes.
 func (r *internalRules) sort(compare func(a, b *internalRule) int) {
 	r.order = make([]int32, 0, r.all.n)
 	for i, this := range r.all.each() {
@@ -58,8 +58,8 @@ func (r *internalRules) sort(compare func(a, b *internalRule) int) {
 	}
 }
 
-// gatherInternalRules takes in the rules with internal redirects that the ruleset before had and
-// that did not change, and puts all in order.
+// gatherInternalRules adds the unchanged rules with internal redirects of the ruleset before, and
+// sorts all.
 func (c *Compiler) gatherInternalRules() {
 	c.opts.modes = c.modal > 0
 	c.resetChains()
@@ -76,7 +76,7 @@ func (c *Compiler) gatherInternalRules() {
 	}
 }
 
-// gatherInternalRule takes in the rule of a slot, unless it has changed since.
+// gatherInternalRule adds the rule of a slot, unless it has changed.
 func (c *Compiler) gatherInternalRule(slot int32) {
 	entry := c.table.slots.at(int(slot))
 	if !entry.hasRule() || entry.ref()&internalRef != 0 {

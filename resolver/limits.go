@@ -7,28 +7,28 @@ import (
 	"unicode/utf8"
 )
 
-// limits.go counts what the limits apply to. The counts depend neither on the order of rules nor on
-// whether they are compiled or derived, so an edit is refused exactly if the rules that it makes
+// limits.go counts what the limits apply to. The counts do not depend on the order of rules, nor on
+// whether they are compiled or derived. So an edit is refused exactly if the rules that it makes
 // could not be compiled.
 
 // ErrTooLarge is the error of rules that take more memory than [Options.MaxSize] when they are
 // compiled, or more than 8 GiB.
 var ErrTooLarge = errors.New("the rules are too large")
 
-// extent is how much rules are together.
+// extent counts the size of the rules together.
 type extent struct {
-	// written is the text of all rules, in bytes. Modal is how many of them say a query mode, literal
-	// how many have no variables.
+	// written is the length of all keys and values, in bytes. modal counts the rules with a query
+	// mode, literal those without variables.
 	written, modal, literal int
-	// compiled is what the rules take by themselves when they are compiled, in bytes, and chained what
-	// their chains add to that.
+	// compiled is the size of the compiled rules in bytes, without their chains; chained is what the
+	// chains add.
 	compiled, chained int
-	// derived is how many bytes of text chains have made. What it takes to find templates on their
-	// way is counted, too.
+	// derived is how many bytes of text following the chains has made. The work to find templates is
+	// included.
 	derived int
 }
 
-// count counts what a rule says.
+// count adds a rule to the counts of what is written.
 func (e *extent) count(rule Rule) { e.addWritten(rule, 1) }
 
 // uncount undoes count.
@@ -41,19 +41,19 @@ func (e *extent) addWritten(rule Rule, sign int) {
 	}
 }
 
-// addLiteral counts a rule without variables, or undoes that with a sign of -1.
+// addLiteral counts a rule without variables, or with a sign of -1 no longer counts it.
 func (e *extent) addLiteral(rule Rule, sign int) {
 	e.literal += sign
 	e.compiled += sign * literalSize(rule)
 }
 
-// literalSize is about what a compiled rule without variables takes, in bytes. It depends on
-// nothing but the rule, and asks for no parsing.
+// literalSize estimates the size of a compiled rule without variables, in bytes. It depends only on
+// the rule, and needs no parsing.
 func literalSize(rule Rule) int {
 	return recordOverhead + encodedLength(rule.Key) + encodedLength(rule.Value) + len(rule.Note)
 }
 
-// encodedLength returns the length of a text once its bytes beyond ASCII are percent-encoded.
+// encodedLength returns the length of a text with its bytes beyond ASCII percent-encoded.
 func encodedLength(text string) int {
 	n := len(text)
 	for i := range len(text) {
@@ -64,21 +64,21 @@ func encodedLength(text string) int {
 	return n
 }
 
-// size is the memory that the rules take when they are compiled, in bytes.
+// size is the size of the compiled rules, in bytes.
 func (e *extent) size() int64 {
 	return int64(e.compiled) + int64(e.chained) + slotSize*int64(slotsFor(e.literal))
 }
 
-// resetChains forgets what has been counted of chains.
+// resetChains sets the counts of chains to zero.
 func (e *extent) resetChains() { e.chained, e.derived = 0, 0 }
 
-// What chains may make of rules in bytes, always and as a multiple of what is written.
+// Chains may make this many bytes of text, and this many for each byte that is written.
 const derivedAlways, derivedTimes = 16 << 20, 64
 
 // mostDerived is how many bytes chains may make.
 func (e *extent) mostDerived() int { return derivedAlways + derivedTimes*e.written }
 
-// isExceeded reports whether the chains that have been followed are too much for what is written.
+// isExceeded reports whether the chains that have been followed made too much text.
 func (e *extent) isExceeded() bool { return e.derived > e.mostDerived() }
 
 // checkSize returns the error of rules that take too much memory, nil for others.
@@ -90,7 +90,7 @@ func (c *compiled) checkSize() error {
 		"them by several handlers", ErrTooLarge, sizeText(c.opts.maxSize))
 }
 
-// sizeText returns a number of bytes, exactly, in the largest unit of which it is a multiple.
+// sizeText returns a number of bytes exactly, in the largest unit that divides it.
 func sizeText(bytes int64) string {
 	for _, unit := range [...]struct {
 		name  string

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// pages are values by number, in pages. Those that have been derived from one another share the
-// pages that are alike: one that is not a ruleset's own is copied before something in it changes.
+// pages is an array in pages, which derived rulesets share. A page is copied before the first
+// change, unless no other ruleset has it.
 type pages[T comparable] struct {
 	all []*[pageLength]T
 	own []bool
@@ -29,8 +29,8 @@ func makePages[T comparable](n int) pages[T] {
 	return p
 }
 
-// branch returns the same values, which can change without those of p, as long as p does not
-// change any more.
+// branch returns an array with the same values, for changes that p does not see. p must not change
+// any more.
 func (p *pages[T]) branch() pages[T] {
 	return pages[T]{slices.Clone(p.all), make([]bool, len(p.all)), p.n}
 }
@@ -48,8 +48,8 @@ func (p *pages[T]) set(i int, value T) {
 	p.all[page][i&pageMask] = value
 }
 
-// differing gives the indexes of values that differ from those of other pages, of which p or other
-// is a branch. It looks at those pages alone that they do not share.
+// differing yields the indexes at which p and other differ. One of them is a branch of the other.
+// Pages that both share are skipped.
 func (p *pages[T]) differing(other *pages[T]) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for n, page := range p.all {
@@ -66,13 +66,13 @@ func (p *pages[T]) differing(other *pages[T]) iter.Seq[int] {
 	}
 }
 
-// pieces are many values, in pieces: one slice that grows would leave as much garbage as it holds.
+// pieces is a list in pieces. One slice that grows would leave as much garbage as it holds.
 type pieces[T any] struct {
 	all [][]T
 	n   int
 }
 
-// pieceLength is how many values a piece has.
+// pieceLength is the number of values in a piece.
 const pieceLength = 1 << 14
 
 func (p *pieces[T]) add(value T) {
@@ -90,7 +90,7 @@ func (p *pieces[T]) add(value T) {
 // at returns the i-th value.
 func (p *pieces[T]) at(i int) *T { return &p.all[i/pieceLength][i%pieceLength] }
 
-// each gives the values in their order.
+// each yields the values in order.
 func (p *pieces[T]) each() iter.Seq2[int, *T] {
 	return func(yield func(int, *T) bool) {
 		for i := range p.n {
@@ -101,13 +101,14 @@ func (p *pieces[T]) each() iter.Seq2[int, *T] {
 	}
 }
 
-// numbered are values, each of them once, in the order in which they came. The zero value is empty.
+// numbered is a list of distinct values, in the order in which they were added. The zero value is
+// empty.
 type numbered[T comparable] struct {
 	all     []T
 	numbers map[T]int // the indexes of all
 }
 
-// numberedOf returns values that are each there once, for more behind them.
+// numberedOf returns a list of distinct values. Adding to it does not change all.
 func numberedOf[T comparable](all []T) numbered[T] {
 	n := numbered[T]{all: slices.Clip(all), numbers: make(map[T]int, len(all))}
 	for i, value := range all {
@@ -116,7 +117,7 @@ func numberedOf[T comparable](all []T) numbered[T] {
 	return n
 }
 
-// number returns the index of a value, which is added where it is new.
+// number returns the index of a value. A new value is added.
 func (n *numbered[T]) number(value T) int {
 	i, known := n.numbers[value]
 	if known {

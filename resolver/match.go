@@ -7,11 +7,11 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// literalMatch is what longest-prefix matching finds in the table (3.3.1).
+// literalMatch is the result of longest-prefix matching in the table (3.3.1).
 type literalMatch struct {
 	ref ref
 	at  uint32 // its slot's place
-	// remaining is the remaining path, as the pathname spells it (R3); always empty for an exact
+	// remaining is the remaining path, as the pathname spells it (R3). It is always empty for an exact
 	// key.
 	remaining string
 }
@@ -24,8 +24,8 @@ func (t *table) match(pathname string) (literalMatch, []byte) {
 		return literalMatch{}, nil // R4
 	}
 	all := pathname[1:]
-	// No key is longer, also where each octet is percent-encoded; two more show whether an exact
-	// key takes the rest.
+	// No key is longer, even if each octet is percent-encoded. Two more bytes show whether an exact
+	// key matches the whole path.
 	path := all[:min(len(all), len("%XX")*t.maxLength+2)]
 	var found prefix
 	var record []byte
@@ -43,9 +43,9 @@ func (t *table) match(pathname string) (literalMatch, []byte) {
 	return literalMatch{found.slot.ref(), uint32(found.at), all[found.end:]}, record
 }
 
-// longestCanonical finds what longest finds, but by the canonical forms of the candidates, each
-// taken by itself. Those that hold a "%" without two hex digits are compared as they are (R3). The
-// end that it returns is a place in path, not in a canonical form.
+// longestCanonical finds what longest finds, but compares the canonical forms of the candidates,
+// each by itself. Candidates that contain a "%" without two hex digits are compared as they are
+// (R3). The end of the result is a place in path, not in a canonical form.
 func (t *table) longestCanonical(path string) (prefix, []byte) {
 	path = t.reach(path)
 	var memory [256]byte
@@ -67,8 +67,8 @@ func (t *table) longestCanonical(path string) (prefix, []byte) {
 	return found, record
 }
 
-// reach returns as much of path as decides what it matches. That is as many segments as the deepest
-// key has, and what shows whether an exact key takes the rest.
+// reach returns as much of path as decides what it matches: as many segments as the deepest key
+// has, and what shows whether an exact key matches the whole path.
 func (t *table) reach(path string) string {
 	end := 0
 	for range t.maxDepth + 1 {

@@ -5,26 +5,26 @@ import (
 	"strings"
 )
 
-// numbering gives rules with variables their numbers. They follow those of the slots, which are
-// the numbers of the rules in the table.
+// numbering assigns numbers to rules with variables. They follow the numbers of the slots, which
+// are those of the rules in the table.
 type numbering struct {
-	// keys are the keys of templates by number, also of those that are gone. There may be as many
-	// as there is room for.
+	// keys are the keys of templates by number, including those of removed templates. Their number is
+	// limited by templateRoom.
 	keys      []string
 	room      int
 	templates []int32 // by number: their indexes, -1 for none
 	lineage   *lineage
 }
 
-// lineage is shared by rulesets in which rules keep their numbers: all are derived from one.
+// lineage is the same pointer in all rulesets with the same numbers, which were derived from one.
 type lineage struct{ _ byte }
 
-// templateRoom is how many templates more than it has a ruleset can have before others are derived
-// with other numbers.
+// templateRoom is how many templates can be added to a ruleset before derived ones get other
+// numbers.
 const templateRoom = 16
 
-// assign gives templates the numbers that their keys have had before, and new ones the next ones.
-// Where there is no room for those, all get other numbers, and so do the rules in the table.
+// assign gives templates the numbers that their keys had before, and new templates the next ones.
+// If there is no room for these, all templates get other numbers, and so do the rules in the table.
 func (n *numbering) assign(x *templateIndex) {
 	if n.lineage == nil {
 		*n = numbering{room: max(n.room, 2*x.len()+templateRoom), lineage: new(lineage)}

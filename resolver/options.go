@@ -62,7 +62,7 @@ type Options struct {
 // in three bits.
 var statusCodes = [1 << 3]uint16{0, 301, 302, 303, 307, 308}
 
-// statusIndex returns the index of a status, 0 for what is none.
+// statusIndex returns the index of a status, or 0 if it is not the status of a redirect.
 func statusIndex(code int) byte {
 	for i, c := range statusCodes {
 		if int(c) == code {
@@ -79,7 +79,7 @@ func statusMessage(code int) string {
 	return fmt.Sprintf("%d is not the status of a redirect; write 301, 302, 303, 307 or 308", code)
 }
 
-// outcomeStatusMessage says what is wrong with the status of a rule that is gone or passes.
+// outcomeStatusMessage says what is wrong with the status of a rule with the value gone or pass.
 func outcomeStatusMessage(outcome string, status int) string {
 	if outcome == GoneValue {
 		return fmt.Sprintf("gone is always answered with 410, and takes no status; remove %d, or "+
@@ -89,13 +89,13 @@ func outcomeStatusMessage(outcome string, status int) string {
 		"%d, or write a destination", status)
 }
 
-// outcomeQueryMessage says what is wrong with the query mode of a rule that is gone or passes.
+// outcomeQueryMessage says what is wrong with the query mode of a rule with the value gone or pass.
 func outcomeQueryMessage(outcome string, mode QueryMode) string {
 	return fmt.Sprintf("%s has no destination, and takes no query mode; remove %s, or write a "+
 		"destination", outcome, mode)
 }
 
-// options are Options that have been checked, in the form that compiling and answering use.
+// options are Options that have been checked, in the form in which they are used.
 type options struct {
 	status       int
 	query        QueryMode
@@ -144,7 +144,7 @@ type optionChecker struct {
 	errs    OptionErrors
 }
 
-// fail reports what is wrong with an option.
+// fail reports an invalid option.
 func (c *optionChecker) fail(option, message string) {
 	c.errs = append(c.errs, &OptionError{Option: option, Message: message})
 }
@@ -227,7 +227,7 @@ func isPlainOrigin(origin string) bool {
 	return strings.Trim(origin, "abcdefghijklmnopqrstuvwxyz0123456789-._:/[]") == ""
 }
 
-// parseOrigin returns the origin that a URL without anything else names.
+// parseOrigin returns the origin of a URL that has nothing else.
 func parseOrigin(s string) (origin string, err error) {
 	const advice = "; write scheme and host alone, like https://go.example"
 	if !isAbsolute(s) {
@@ -243,7 +243,7 @@ func parseOrigin(s string) (origin string, err error) {
 	return u.Origin(), nil
 }
 
-// statusOf returns the status of a rule by itself, without its chain.
+// statusOf returns the status of a rule alone, without its chain.
 func (o *options) statusOf(rule Rule) int {
 	if rule.Status != 0 {
 		return rule.Status
@@ -251,7 +251,8 @@ func (o *options) statusOf(rule Rule) int {
 	return o.status
 }
 
-// queryOf returns the query mode of requests for a rule that says one, or none.
+// queryOf returns the query mode of requests for a rule with this mode of its own, QueryDefault for
+// none.
 func (o *options) queryOf(own QueryMode) QueryMode {
 	switch own {
 	case QueryDefault:
@@ -262,7 +263,7 @@ func (o *options) queryOf(own QueryMode) QueryMode {
 	return own
 }
 
-// placed returns a rule with its position, as far as a ruleset tells that.
+// placed returns a rule with the position that the ruleset tells: with NoLines, only its source.
 func (o *options) placed(rule Rule) Rule {
 	if o.noLines {
 		rule.Position = Position{Source: rule.Position.Source}

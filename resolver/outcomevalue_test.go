@@ -90,8 +90,8 @@ func TestAnExplanationOfGoneOrPassEndsAtTheRule(t *testing.T) {
 			Destination: "https://go.example/api/x/y#f"}, Walk: []Step{
 			{Pathname: "/b/y", Rule: rules[1], Value: "/api/x#f", Remaining: "/y"},
 			{Pathname: "/api/x", Rule: rules[3], Value: "pass", Remaining: "/x"}},
-			Origin: Source{Kind: FromRequest}, Appended: "/y",
-			Fragment: Fragment{Given: Given{Value: "#f", From: Source{FromEmbedded, "b"}}}},
+			Origin: From{Kind: FromRequest}, Appended: "/y",
+			Fragment: Fragment{Given: Given{Value: "#f", From: From{FromEmbedded, "b"}}}},
 	} {
 		got := explain(t, rules, Options{}, "https://go.example"+path)
 		want.Request, want.Rule = got.Request, got.Rule

@@ -64,8 +64,8 @@ func (m QueryMode) isValid() bool { return int(m) < len(queryModeNames) }
 
 const queryMessage = "it is merge, preserve or ignore"
 
-// appendConstantQuery appends what destination and embedded query combine to in a mode, which no
-// request changes; neither begins with "?".
+// appendConstantQuery appends the destination's query and the embedded one, combined in a mode.
+// Requests do not change the result. No query here begins with "?".
 func (m QueryMode) appendConstantQuery(
 	dst []byte, merger *weburl.Merger, destination, embedded string,
 ) []byte {
@@ -81,9 +81,9 @@ func (m QueryMode) appendConstantQuery(
 	return merger.AppendSet(dst, destination, embedded, nil)
 }
 
-// appendQuery appends the query of a destination. It takes the mode that its rule says, what is
-// constant, and the request's, which begins with "?" unless it is empty. It begins with "?" unless
-// it is empty, too (3.4.2).
+// appendQuery appends the query of a destination (3.4.2), made of the constant query of the chain
+// and the request's, in the mode of the rule. The request's query and the result begin with "?"
+// unless they are empty.
 func (o *options) appendQuery(
 	dst []byte, m *weburl.Merger, own QueryMode, constant, request string,
 ) []byte {

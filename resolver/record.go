@@ -2,8 +2,8 @@ package resolver
 
 import "encoding/binary"
 
-// record is a compiled rule as it lies in the arena. It has everything that an answer needs, and
-// behind it what only explanations and listings read.
+// record is a compiled rule as it is stored in the arena. First comes what an answer needs, and
+// then what only explanations and lists read.
 //
 //	header                           8 bytes, little-endian: flags, hops, statuses with the
 //	                                 query mode, and the lengths of key (8 bits), base (16),
@@ -17,19 +17,19 @@ import "encoding/binary"
 //	                                 a length of 0, of the note and then of the value, 0 for none
 //	source, line, column             uvarints
 type record struct {
-	// base is what the destination begins with: origin and path, or the path alone where the origin
-	// is the request's.
+	// base is the beginning of the destination: origin and path, or only the path if the origin is
+	// that of the request.
 	key, base, query, fragment string
-	// The written forms of key and value, where they are not the compiled ones.
+	// Key and value as they are written, if that differs from the compiled form.
 	spelling, value string
 	note            string
-	// shared are the refs of base, query and fragment, where they lie in the arena once for many
-	// records. 0 stands for a part that the record has itself.
+	// shared are the refs of base, query and fragment that many records share. 0 is a part that the
+	// record has itself.
 	shared   [3]ref
 	position recordPosition
 	flags    recordFlags
 	hops     uint8
-	// status is the redirect's along the chain, ownStatus the rule's, 0 for the default.
+	// status is the status along the chain, ownStatus that of the rule; 0 is the default.
 	status, ownStatus int
 	// mode is the rule's own query mode.
 	mode QueryMode
@@ -42,11 +42,11 @@ type recordFlags uint8
 const (
 	// requestOrigin: base lacks an origin.
 	requestOrigin recordFlags = 1 << iota
-	// joined: base ends in a path appended along the chain, so that the one seam of R6 has been
+	// joined: base ends in a path that was appended along the chain, so the seam of R6 is already
 	// made.
 	joined
-	// noDestination: base holds what there is instead: gone, pass, or the number of a failure, where
-	// the chain does not end or is too long.
+	// noDestination: instead of a destination, base has gone, pass, or the number of a failure: the
+	// chain does not end, or is too long.
 	noDestination
 	hasSpelling
 	hasWritten // a written value, or a note
@@ -109,7 +109,7 @@ func appendRecord(dst []byte, r *record) []byte {
 	return binary.AppendUvarint(dst, uint64(r.position.column))
 }
 
-// appendLongParts appends key, base, query and fragment behind their lengths.
+// appendLongParts appends the lengths of key, base, query and fragment, and then these.
 func appendLongParts(dst []byte, r *record) []byte {
 	parts := [...]string{r.base, r.query, r.fragment}
 	dst = binary.AppendUvarint(dst, uint64(len(r.key)))
@@ -166,7 +166,7 @@ func (r *record) decodeAnswer(a *arena, b []byte) []byte {
 	return b
 }
 
-// decodeLongParts reads key, base, query and fragment behind their lengths.
+// decodeLongParts reads the lengths of key, base, query and fragment, and then these.
 func (r *record) decodeLongParts(a *arena, b []byte) []byte {
 	var keyLength int
 	var lengths [3]int
@@ -244,18 +244,17 @@ func uvarint(b []byte) (int, []byte) {
 	return int(n), b[size:]
 }
 
-// recordOverhead is about what a record takes beside its texts, in bytes.
+// recordOverhead estimates the size of a record without its texts, in bytes.
 const recordOverhead = 16
 
-// setFailure makes r the record of a rule whose requests are answered with the error of that
-// number.
+// setFailure makes r the record of a rule that answers with the error of a number.
 func (r *record) setFailure(n int) {
 	r.flags |= noDestination
 	r.base = string(binary.AppendUvarint(nil, uint64(n)))
 }
 
-// isFailure reports whether requests are answered with an error. No number looks like a word, as
-// all bytes of a number but the last one have their highest bit set.
+// isFailure reports whether the rule answers with an error. A number is not mistaken for an
+// outcome: in all its bytes but the last, the highest bit is set.
 func (r *record) isFailure() bool { return r.flags.has(noDestination) && !isOutcome(r.base) }
 
 // failure returns the number of that error.
@@ -264,13 +263,13 @@ func (r *record) failure() int {
 	return n
 }
 
-// setOutcome makes r the record of a rule whose requests have an outcome, gone or pass.
+// setOutcome makes r the record of a rule with an outcome, gone or pass.
 func (r *record) setOutcome(outcome string) {
 	r.flags |= noDestination
 	r.base = outcome
 }
 
-// spelledKey returns the key as the rule has it.
+// spelledKey returns the key as it is written.
 func (r *record) spelledKey() string {
 	if r.flags.has(hasSpelling) {
 		return r.spelling
@@ -278,7 +277,7 @@ func (r *record) spelledKey() string {
 	return r.key
 }
 
-// writtenValue returns the value as the rule has it.
+// writtenValue returns the value as it is written.
 func (r *record) writtenValue() string {
 	if r.value != "" {
 		return r.value
@@ -289,7 +288,7 @@ func (r *record) writtenValue() string {
 	return r.base + "?" + r.query + r.fragment
 }
 
-// writtenQuery returns the query of an absolute value as the rule has it, in the URL's spelling.
+// writtenQuery returns the query of an absolute value as it is written, in the spelling of URLs.
 func (r *record) writtenQuery() string {
 	if r.value == "" {
 		return r.query
@@ -298,7 +297,7 @@ func (r *record) writtenQuery() string {
 	return u.Query
 }
 
-// describe fills in what a record says of its rule as it is written.
+// describe sets what a record says of its rule as it is written.
 func (r *record) describe(rule Rule, source int) {
 	if r.key != rule.Key {
 		r.flags |= hasSpelling
@@ -321,14 +320,14 @@ func (r *record) describe(rule Rule, source int) {
 	r.position = recordPosition{source, rule.Position.Line, rule.Position.Column}
 }
 
-// isOf reports whether a record was made of a rule, wherever that stands.
+// isOf reports whether a record was made from a rule, wherever the rule stands.
 func (r *record) isOf(rule *Rule) bool {
 	return r.spelledKey() == rule.Key && r.isValue(rule.Value) && r.ownStatus == rule.Status &&
 		r.mode == rule.Query && r.flags.has(exactKey) == rule.Exact &&
 		r.flags.has(unlisted) == rule.Unlisted && r.note == rule.Note
 }
 
-// isValue reports whether the value is written so.
+// isValue reports whether this is the value as it is written.
 func (r *record) isValue(value string) bool {
 	if r.value != "" || r.query == "" {
 		return r.writtenValue() == value
@@ -339,7 +338,7 @@ func (r *record) isValue(value string) bool {
 		value[mark+1:fragment] == r.query && value[fragment:] == r.fragment
 }
 
-// rule returns the rule that a record was made of.
+// rule returns the rule that the record was made from.
 func (r *record) rule(sources []source) Rule {
 	return Rule{
 		Key:      r.spelledKey(),

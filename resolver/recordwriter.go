@@ -2,19 +2,19 @@ package resolver
 
 import "github.com/caddy-shortlink/shortlink/weburl"
 
-// recordWriter makes the records of rules and puts them into the arena.
+// recordWriter makes the records of rules and adds them to the arena.
 type recordWriter struct {
 	opts  *options
 	arena *arena
-	// shared are long parts of destinations that lie in the arena once, by their text.
+	// shared are the long parts of destinations that are in the arena once, by their text.
 	shared map[string]ref
 	merger *weburl.Merger
 	// scratch memory
 	query, encoded []byte
 }
 
-// newRecord returns the record of a good rule with a canonical key, without what its chain makes of
-// it. It is good as long as the key is, and until the next record.
+// newRecord returns the record of a valid rule with a canonical key, without its chain. The record
+// is valid as long as the key, and until the next call.
 func (w *recordWriter) newRecord(rule Rule, key []byte, value parsedValue, source int) record {
 	r := record{key: text(key)}
 	switch {
@@ -31,17 +31,17 @@ func (w *recordWriter) newRecord(rule Rule, key []byte, value parsedValue, sourc
 	return r
 }
 
-// store puts a record into the arena.
+// store adds a record to the arena.
 func (w *recordWriter) store(r *record) ref {
 	w.encoded = appendRecord(w.encoded[:0], r)
 	return w.arena.add(w.encoded)
 }
 
-// longPart is the length of parts of destinations that are worth sharing, in bytes.
+// longPart is the minimum length of parts of destinations that are shared, in bytes.
 const longPart = 256
 
-// share stores long parts where all records that have them refer to them: thousands of keys can
-// lead to one long URL. It returns how many bytes a chain adds to what is stored.
+// share stores long parts once, and all records refer to them: thousands of keys can lead to one
+// long URL. It returns how many bytes a chain adds.
 func (w *recordWriter) share(r *record) (added int) {
 	if r.flags.has(noDestination) {
 		return 0
@@ -66,7 +66,7 @@ func (w *recordWriter) share(r *record) (added int) {
 	return added
 }
 
-// noteShared keeps where a long part lies.
+// noteShared records where a long part is stored.
 func (w *recordWriter) noteShared(at ref, length int) {
 	if w.arena.full {
 		return

@@ -3,26 +3,26 @@ package resolver
 import "errors"
 
 // Rereading compares the rules of sources, as they are read again, with those of a ruleset. An
-// equal rule costs a lookup; a different one becomes a change. It is not safe for concurrent use.
+// equal rule costs a lookup; a different one becomes a change. A Rereading is not safe for
+// concurrent use.
 type Rereading struct {
 	before  *Ruleset
 	source  int // that is being read, -1 for none
 	changes []RuleChange
 	most    int // so many changes are worth deriving
-	// seen has a bit for the slot of each rule that is there again.
+	// seen has a bit for the slot of each rule that has been read again.
 	seen []uint64
-	// others are the keys that are there and are new, have variables, or have another source's rule
-	// in their slot.
+	// others are keys that were read and are new, have variables, or have another source's rule in
+	// their slot.
 	others  map[keyOfSource]bool
 	isTwice bool   // a key stands twice
 	key     []byte // scratch memory
 }
 
-// ErrMostChanged is the error of a rereading that finds most rules changed: it is cheaper to
-// compile them.
+// ErrMostChanged is the error of a rereading in which most rules differ. Compiling them is cheaper.
 var ErrMostChanged = errors.New("most rules have changed")
 
-// Reread begins to read sources of a ruleset again. Those that are not read stay as they are.
+// Reread starts reading sources of a ruleset again. The rules of other sources do not change.
 func (rs *Ruleset) Reread() *Rereading {
 	return &Rereading{
 		before: rs, source: -1, most: rs.Len()/2 + 1000,
@@ -31,14 +31,14 @@ func (rs *Ruleset) Reread() *Rereading {
 	}
 }
 
-// Source begins the n-th source, as [RuleChange] has it: all its rules are passed to Add.
+// Source begins the n-th source, numbered as in [RuleChange]. All its rules are then passed to Add.
 func (r *Rereading) Source(n int) {
 	r.end()
 	r.source = n
 }
 
-// Add adds the next rule of the source. It keeps nothing of a rule that is as before, even if that
-// stands elsewhere.
+// Add adds the next rule of the source. It keeps nothing of an unchanged rule, even if the rule's
+// position has changed.
 func (r *Rereading) Add(rule Rule) {
 	if IsTemplate(rule.Key) {
 		r.addOther(rule, r.before.opts.canonicalKey(rule.Key))
@@ -67,7 +67,7 @@ func (r *Rereading) Add(rule Rule) {
 func (r *Rereading) isSeen(at int) bool { return r.seen[at/64]&(1<<(at%64)) != 0 }
 func (r *Rereading) see(at int)         { r.seen[at/64] |= 1 << (at % 64) }
 
-// addOther adds a rule that is new, has variables, or has the key of one of another source.
+// addOther adds a rule that is new, has variables, or has the key of another source's rule.
 func (r *Rereading) addOther(rule Rule, key string) {
 	this := keyOfSource{r.source, key}
 	r.isTwice = r.isTwice || r.others[this]
@@ -91,7 +91,7 @@ func (r *Rereading) change(key string, rule *Rule) {
 	r.changes = append(r.changes, change)
 }
 
-// end finds out which rules of the source are not there any more.
+// end finds the rules of the source that have gone.
 func (r *Rereading) end() {
 	if r.source < 0 {
 		return
@@ -116,9 +116,9 @@ func (r *Rereading) endOther(key keyOfSource, rule Rule) {
 	}
 }
 
-// Changes returns how the sources that were read differ, also if a key has several rules. The error
-// is ErrMostChanged or ErrDuplicateKey. The latter names no rules: compile the sources to find
-// their places.
+// Changes returns the changes of the sources that were read, also if a key has several rules. The
+// error is ErrMostChanged or ErrDuplicateKey. The latter names no rules: compile the sources to
+// find their places.
 func (r *Rereading) Changes() ([]RuleChange, error) {
 	r.end()
 	r.source = -1

@@ -39,17 +39,17 @@ func (o Outcome) String() string {
 
 // Request is a Request URL taken apart (3.2, R2).
 type Request struct {
-	// Scheme is http or https, Host the host and port as a Host header gives them. They matter only
-	// for internal destinations, and to tell whether the destination is the request itself.
+	// Scheme is http or https, and Host is host and port as in a Host header. They matter only for
+	// internal destinations, and to tell whether the destination is the request itself.
 	Scheme, Host string
 	// Target is matched against keys. It must come from [NewRequest], [ParseRequest] or
 	// [weburl.SplitTarget]. They resolve dot segments and encode what a path cannot hold; R14 relies
 	// on it.
 	Target weburl.Target
-	// Asked is what the client asked for, if Target was rewritten since. An empty Pathname stands for
+	// Asked is what the client asked for, if Target was rewritten since. With an empty Pathname, it is
 	// Target (R15).
 	Asked weburl.Target
-	// OverHTTP leaves the fragment out when destination and request are compared, as a server never
+	// OverHTTP ignores the fragment when destination and request are compared, because a server never
 	// sees it (R15, R17).
 	OverHTTP bool
 }
@@ -57,10 +57,10 @@ type Request struct {
 // Result is the answer of a ruleset to a request.
 type Result struct {
 	Outcome Outcome
-	// Key is the key that matched first, in the rule's own spelling; empty where none did.
+	// Key is the key that matched first, in the rule's own spelling; empty if none did.
 	Key string
-	// Rule is the number of the rule whose key that is, below [Ruleset.Numbers]. It holds for this
-	// ruleset alone, and for those that share its numbers ([Ruleset.SharesNumbers]).
+	// Rule is the number of the rule with that key, below [Ruleset.Numbers]. It is valid for this
+	// ruleset, and for those that share its numbers ([Ruleset.SharesNumbers]).
 	Rule int
 	// Hops is the number of internal redirects taken.
 	Hops int
@@ -72,8 +72,8 @@ type Result struct {
 	Err error
 }
 
-// SameForClients reports whether clients can tell no difference between two results. They do not
-// see how many internal redirects a destination took, nor which keys a loop has.
+// SameForClients reports whether two results are the same for clients. They do not see the number
+// of internal redirects, nor the keys of a loop.
 func (r Result) SameForClients(other Result) bool {
 	return r.Outcome == other.Outcome && r.Destination == other.Destination &&
 		r.Status == other.Status &&
@@ -87,15 +87,15 @@ func (r Result) failed(err error) Result {
 	return Result{Outcome: Failed, Key: r.Key, Rule: r.Rule, Err: err}
 }
 
-// NewRequest takes a request apart as a server has it: a scheme, http or https, the host and port
-// of its Host header, and its raw target. ok is false if the target does not begin with "/". A
-// target never names a host, not even "//evil.test/x" (R2).
+// NewRequest splits a request as a server has it: a scheme, http or https, the host and port of its
+// Host header, and its raw target. ok is false if the target does not begin with "/". A target
+// never names a host, not even "//evil.test/x" (R2).
 func NewRequest(scheme, host, target string) (req Request, ok bool) {
 	split, ok := weburl.SplitTarget(target)
 	return Request{Scheme: scheme, Host: host, Target: split}, ok
 }
 
-// ParseRequest takes a Request URL apart, a whole http or https URL. The error is a
+// ParseRequest splits a Request URL, a whole http or https URL. The error is a
 // [*weburl.ParseError].
 func ParseRequest(requestURL string) (Request, error) {
 	u, err := weburl.Parse(requestURL)

@@ -16,9 +16,9 @@ type Rule struct {
 	// or more. {/x,y} stands for a segment each.
 	Key string
 	// Value is an absolute destination, which begins with "http://" or "https://", or an internal
-	// redirect, which begins with "/" (R10). Under a key that is a template it is one over the same
-	// variables, which stand behind the host; under another it is literal. Or it is [GoneValue] or
-	// [PassValue], which are an extension of the draft and have no status.
+	// redirect, which begins with "/" (R10). If the key is a template, it may use the variables of the
+	// key, after the host; otherwise it is literal. It may also be [GoneValue] or [PassValue], which
+	// are an extension of the draft and have no status.
 	Value string
 	// Status is 301, 302, 303, 307 or 308; 0 stands for the ruleset's default.
 	Status int
@@ -27,25 +27,26 @@ type Rule struct {
 	Exact bool
 	// Unlisted keeps the rule out of what is advertised.
 	Unlisted bool
-	// Query is the query mode of requests that match the rule first, an extension of the draft. One
-	// that is gone or passes has none.
+	// Query is the query mode of requests that match the rule first, an extension of the draft. A rule
+	// with the value gone or pass has none.
 	Query QueryMode
-	// Note says why the rule is there. It has one line of at most 500 bytes, and no response has it.
+	// Note says why the rule is there. It is one line of at most 500 bytes, and is part of no
+	// response.
 	Note string
-	// Windows are what the key leads to at which times, for callers that know the time, as package
-	// rulefile reads them. A rule that has them has no Value, and must not be compiled: what is
-	// active is.
+	// Windows are the values of the key at different times, for callers that know the time. Package
+	// rulefile reads them. A rule with windows has no Value and cannot be compiled: compile the rule
+	// of the window that is open.
 	Windows string
 	// Position is where the rule stands.
 	Position Position
 }
 
-// IsPlain reports whether a rule says nothing but its key and value.
+// IsPlain reports whether a rule has only a key and a value.
 func (r Rule) IsPlain() bool {
 	return r == Rule{Key: r.Key, Value: r.Value, Position: r.Position}
 }
 
-// Clone returns the rule with texts of its own.
+// Clone returns a copy of the rule that shares no memory with it.
 func (r Rule) Clone() Rule {
 	r.Key, r.Value = strings.Clone(r.Key), strings.Clone(r.Value)
 	r.Note, r.Windows = strings.Clone(r.Note), strings.Clone(r.Windows)
@@ -60,14 +61,14 @@ type Position struct {
 	Line, Column int
 }
 
-// Compare puts positions in the order of the names of their sources, and of their places there.
+// Compare orders positions by the names of their sources, and then by their places there.
 func (p Position) Compare(other Position) int {
 	return cmp.Or(cmp.Compare(p.Source, other.Source), cmp.Compare(p.Line, other.Line),
 		cmp.Compare(p.Column, other.Column))
 }
 
-// ComparePlace puts positions in one source in the order in which rules are added. One without a
-// line comes last, because an edit that has none is added behind rules that have.
+// ComparePlace orders positions in one source in the order in which rules are added. A position
+// without a line comes last: it is that of an edit, whose rules are added after all others.
 func (p Position) ComparePlace(other Position) int {
 	return cmp.Or(cmp.Compare(uint(p.Line-1), uint(other.Line-1)),
 		cmp.Compare(p.Column, other.Column))

@@ -5,27 +5,27 @@ import (
 	"strings"
 )
 
-// RuleChecker finds out one by one which rules a [Compiler] without options refuses. It keeps some
+// RuleChecker checks one by one whether a [Compiler] without options refuses rules. It keeps some
 // 30 bytes of each rule, so it can check a stream of rules.
 type RuleChecker struct {
 	opts options
 	errs errorList // of the rule that is being checked
 	seed maphash.Seed
-	// first is where the first rule of each key stands, by the hash of the key.
+	// first is the position of the first rule of each key, by the hash of the key.
 	first map[uint64]firstPlace
-	// above are the hashes of the keys that may take the destination of an internal redirect.
+	// above are the hashes of the keys that may match the destination of an internal redirect.
 	above     []uint64
 	key, path []byte // scratch memory
-	// written is the text of the good rules in bytes, longest that of the longest one.
+	// written is the length of all valid rules in bytes, longest that of the longest one.
 	written, longest int
-	// internal and templates are how many of them are internal redirects, and have variables.
+	// internal counts the internal redirects among them, templates those with variables.
 	internal, templates int
 }
 
-// firstPlace is where the first rule of a key stands, but for the source.
+// firstPlace is the position of the first rule of a key, without the source.
 type firstPlace struct {
 	line, column int32
-	// isSpelledOut tells that the key is written otherwise than in its canonical form.
+	// isSpelledOut is set if the key is not written in its canonical form.
 	isSpelledOut bool
 }
 
@@ -35,8 +35,8 @@ func NewRuleChecker() *RuleChecker {
 	return &RuleChecker{opts: opts, seed: maphash.MakeSeed(), first: map[uint64]firstPlace{}}
 }
 
-// Check returns everything that is wrong with a rule, or nil: with the rule itself, or that its key
-// was there before. It remembers the keys of good rules.
+// Check returns all errors of a rule, or nil. They are those of the rule itself, or that its key
+// has occurred before. The keys of valid rules are remembered.
 func (c *RuleChecker) Check(rule Rule) RuleErrors {
 	c.errs = errorList{}
 	key := c.checkAlone(rule)
@@ -68,7 +68,7 @@ func (c *RuleChecker) checkAlone(rule Rule) (key string) {
 	return key
 }
 
-// checkKey reports a key that stands already.
+// checkKey reports a key that has occurred before.
 func (c *RuleChecker) checkKey(rule Rule, key string) {
 	hash := maphash.String(c.seed, key)
 	this := firstPlace{
@@ -89,7 +89,7 @@ func (c *RuleChecker) checkKey(rule Rule, key string) {
 	c.errs.fail(rule, ErrDuplicateKey, message)
 }
 
-// noteKeysAbove stores which keys may take the path of an internal redirect.
+// noteKeysAbove records the keys that may match the path of an internal redirect.
 func (c *RuleChecker) noteKeysAbove(path string) {
 	c.path = c.opts.appendKey(c.path[:0], strings.TrimPrefix(path, "/"))
 	key := c.path
@@ -104,7 +104,7 @@ func (c *RuleChecker) noteKeysAbove(path string) {
 	}
 }
 
-// count counts a good rule.
+// count counts a valid rule.
 func (c *RuleChecker) count(rule Rule) {
 	size := len(rule.Key) + len(rule.Value)
 	c.written += size
@@ -117,8 +117,8 @@ func (c *RuleChecker) count(rule Rule) {
 	}
 }
 
-// MayFailInChains reports whether the good rules may fail together, because their chains make too
-// much text. That is rare, and only compiling finds out. Templates that make a path much longer at
+// MayFailInChains reports whether the valid rules may fail together, because their chains make too
+// much text. That is rare, and only compiling can tell. Templates that make a path much longer at
 // each redirect are not considered.
 func (c *RuleChecker) MayFailInChains() bool {
 	leading := c.internal
@@ -132,7 +132,7 @@ func (c *RuleChecker) MayFailInChains() bool {
 	return made > maxDestination || leading*made > derivedAlways+derivedTimes*c.written
 }
 
-// countLeading returns how many keys take the destination of another rule, at most.
+// countLeading returns the maximum number of keys that match the destination of another rule.
 func (c *RuleChecker) countLeading() (n int) {
 	for _, hash := range c.above {
 		if _, is := c.first[hash]; is {

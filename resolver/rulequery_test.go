@@ -76,7 +76,7 @@ func TestAnExplanationNamesTheModeAndWhatItIgnores(t *testing.T) {
 		{Key: "c", Value: "https://x.example/?"},
 	}
 	e := explain(t, rules, Options{}, "https://go.example/a?q=3")
-	later := Source{FromEmbedded, "b"}
+	later := From{FromEmbedded, "b"}
 	want := []Parameter{
 		{Given: Given{"y", "", later}, Bare: true}, {Given: Given{"z", "2", later}},
 	}
@@ -84,7 +84,7 @@ func TestAnExplanationNamesTheModeAndWhatItIgnores(t *testing.T) {
 		t.Errorf("mode %s, parameters %+v", e.Query, e.Parameters)
 	}
 	dropped := []Given{
-		{"x", "1", Source{FromEmbedded, "a"}}, {"q", "3", Source{Kind: FromRequest}},
+		{"x", "1", From{FromEmbedded, "a"}}, {"q", "3", From{Kind: FromRequest}},
 	}
 	if !reflect.DeepEqual(e.Dropped, dropped) {
 		t.Errorf("dropped %+v", e.Dropped)

@@ -14,18 +14,18 @@ type Ruleset struct{ compiled }
 // Len returns the number of rules that serve; shadowed ones do not count.
 func (rs *Ruleset) Len() int { return rs.table.rules + rs.templates.len() }
 
-// AtSite returns how many rules lead to paths of the site, and one of them. Their origin is the
-// request's, because no option sets one.
+// AtSite returns how many rules lead to paths of the site, and one of them. The origin of such a
+// destination is that of the request, if no option sets one.
 func (rs *Ruleset) AtSite() (rules int, first Rule) {
 	return rs.chains.atSite.rules, rs.chains.atSite.first
 }
 
 // Size returns the bytes of memory that the ruleset's rules take.
 func (rs *Ruleset) Size() int {
-	return rs.table.arena.size() + slotSize*rs.table.slots.n
+	return rs.table.arena.size() + slotSize*rs.table.slots.n + rs.templates.size()
 }
 
-// Rules returns the rules that serve, as they were added, in no particular order.
+// Rules yields the rules that serve, as they were added, in no particular order.
 func (rs *Ruleset) Rules() iter.Seq[Rule] {
 	return func(yield func(Rule) bool) {
 		for _, s := range rs.table.entries(&rs.opts) {
@@ -37,7 +37,7 @@ func (rs *Ruleset) Rules() iter.Seq[Rule] {
 	}
 }
 
-// Templates returns the serving rules with variables. They are sorted by source, and then by place
+// Templates yields the serving rules with variables. They are sorted by source, and then by place
 // or, with [Options.NoLines], by key.
 func (rs *Ruleset) Templates() iter.Seq[Rule] {
 	return func(yield func(Rule) bool) {
@@ -49,9 +49,9 @@ func (rs *Ruleset) Templates() iter.Seq[Rule] {
 	}
 }
 
-// RulesOf returns the rules of one source, as they were added, in no particular order. Those that
-// earlier sources shadow are among them. The source is the n-th that [Compiler.NextSource] began,
-// or 0 for what came before.
+// RulesOf yields the rules of one source, as they were added, in no particular order. Rules that
+// earlier sources shadow are included. The source is the n-th that [Compiler.NextSource] began, or
+// 0 for what came before.
 func (rs *Ruleset) RulesOf(n int) iter.Seq[Rule] {
 	return func(yield func(Rule) bool) {
 		for _, s := range rs.table.entries(&rs.opts) {
@@ -72,8 +72,8 @@ func (rs *Ruleset) RulesOf(n int) iter.Seq[Rule] {
 	}
 }
 
-// RulesBelow returns the rules for a key and for what lies below it, or all if key is empty. They
-// are sorted by their canonical keys.
+// RulesBelow yields the rules for a key and for all paths below it, or all rules if key is empty.
+// They are sorted by their canonical keys.
 func (rs *Ruleset) RulesBelow(key string) iter.Seq[Rule] {
 	return func(yield func(Rule) bool) {
 		above := rs.opts.canonicalKey(key)
@@ -115,7 +115,7 @@ func (rs *Ruleset) RulesBelow(key string) iter.Seq[Rule] {
 // numbers than rules.
 func (rs *Ruleset) Numbers() int { return rs.table.slots.n + rs.numbers.room }
 
-// template returns the index of the template that has a number.
+// template returns the index of the template with a number.
 func (c *compiled) template(number int) (i int, ok bool) {
 	if number -= c.table.slots.n; number < 0 || number >= len(c.numbers.templates) {
 		return 0, false
@@ -123,7 +123,7 @@ func (c *compiled) template(number int) (i int, ok bool) {
 	return int(c.numbers.templates[number]), c.numbers.templates[number] >= 0
 }
 
-// Numbered returns the rule of a number, if one has it.
+// Numbered returns the rule with a number, if there is one.
 func (rs *Ruleset) Numbered(number int) (rule Rule, ok bool) {
 	if i, ok := rs.template(number); ok {
 		return rs.templates.ruleAt(i).rule, true
@@ -138,9 +138,9 @@ func (rs *Ruleset) Numbered(number int) (rule Rule, ok bool) {
 	return rs.rule(s.ref()), true
 }
 
-// KeyOf returns the canonical key of the rule that has a number, or "" if none has it. A rule that
-// has been removed leaves its number to its key. The key is in lower case where the case of letters
-// does not matter.
+// KeyOf returns the canonical key of the rule with a number, or "" if there is none. The number of
+// a removed rule stays that of its key. The key is in lower case if the case of letters does not
+// matter.
 func (rs *Ruleset) KeyOf(number int) string {
 	if n := number - rs.table.slots.n; n >= len(rs.numbers.keys) {
 		return ""
@@ -165,18 +165,18 @@ func (rs *Ruleset) NumberOf(key string) (number int, ok bool) {
 		number = slices.Index(rs.numbers.keys, canonical)
 		return rs.table.slots.n + number, number >= 0
 	}
-	return rs.table.place(canonical)
+	return rs.table.slotOf(canonical)
 }
 
-// SharesNumbers reports whether each key has the same number in both rulesets. That is so if one is
+// SharesNumbers reports whether each key has the same number in both rulesets, because one is
 // derived from the other. Both have as many numbers then.
 func (rs *Ruleset) SharesNumbers(other *Ruleset) bool {
 	return rs.numbers.lineage == other.numbers.lineage
 }
 
-// Differing gives the numbers that have another rule in a ruleset which shares them, in no
-// particular order. It costs what was derived in between. Rules that only lead elsewhere, or stand
-// elsewhere, may be among them.
+// Differing yields the numbers whose rule is another one in a ruleset that shares numbers, in no
+// particular order. The cost depends on the changes in between. It may also yield rules that only
+// lead elsewhere, or whose position has changed.
 func (rs *Ruleset) Differing(other *Ruleset) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for number := range rs.table.slots.differing(&other.table.slots) {
@@ -196,15 +196,16 @@ func (rs *Ruleset) Differing(other *Ruleset) iter.Seq[int] {
 	}
 }
 
-// hasSameTemplate reports whether a number has the same template in another ruleset, or none.
+// hasSameTemplate reports whether a number has the same template in another ruleset, or none in
+// both.
 func (c *compiled) hasSameTemplate(other *compiled, number int) bool {
 	i, here := c.template(number)
 	j, there := other.template(number)
 	return here == there && (!here || c.templates.ruleAt(i) == other.templates.ruleAt(j))
 }
 
-// Chain returns the rules that requests for a key match, in the order in which they do. A loop is
-// followed up to where it begins again.
+// Chain returns the rules that requests for a key match, in this order. A loop is followed up to
+// where it begins again.
 func (rs *Ruleset) Chain(key string) []Rule {
 	var chain []Rule
 	for _, step := range rs.walk("/" + string(weburl.AppendCanonicalPath(nil, key))) {

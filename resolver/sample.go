@@ -7,18 +7,18 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// sample is a path that a key matches, with values for its variables that no other key takes. What
-// a ruleset answers to it stands for all requests for the key.
+// sample is a path that a key matches. Its variables have values that no other key matches. The
+// answer to it stands for the answers to all requests for the key.
 type sample struct {
 	path     string
 	template *templateRule // nil for a key without variables
 }
 
-// AnySegment stands for a segment that no key has: it is U+FFFF, which is no character.
+// AnySegment stands for a segment that no key has. It is U+FFFF, which is no character.
 const AnySegment = "%EF%BF%BF"
 
-// anyQuery stands for a query of a request. Its parameter has no "=", so that all query modes write
-// it in their own way.
+// anyQuery stands for the query of a request. Its parameter has no "=", so each query mode writes
+// it differently.
 const anyQuery = "?" + AnySegment
 
 // Below stands for any path below a key.
@@ -41,8 +41,8 @@ func (t *templateRule) sample() sample {
 	return sample{b.String(), t}
 }
 
-// SampleValue stands for a value of the variable in a slot. It has a reserved character, so {x} and
-// {+x} write it differently.
+// SampleValue stands for a value of the variable in a slot. It contains a reserved character, so
+// {x} and {+x} write it differently.
 func SampleValue(slot int) string { return AnySegment + strconv.Itoa(slot) + ":" + AnySegment }
 
 // SampleSpellings returns how {x} and {+x} write a sample value.
@@ -51,7 +51,7 @@ func SampleSpellings(slot int) (simple, reserved string) {
 	return strings.Replace(reserved, ":", "%3A", 1), reserved
 }
 
-// named replaces sample values in a URL by the names of their variables. A segment below the key
+// named replaces sample values in a URL with the names of their variables. A segment below the key
 // becomes "…", as in [Below].
 func (s *sample) named(url string) string {
 	if s.template != nil {
@@ -64,28 +64,27 @@ func (s *sample) named(url string) string {
 	return strings.ReplaceAll(url, AnySegment, "…")
 }
 
-// paths returns the paths of the three requests that stand for all of a key's.
+// paths returns the paths of the three requests that stand for all requests for a key.
 func (s *sample) paths() [3]string {
 	return [...]string{s.path, s.path + "/", s.path + "/" + AnySegment}
 }
 
-// KeyResults are what requests for a key and for what lies below it get, where no longer key has
-// them. One that is added or removed is a change of its own.
+// KeyResults are the results of requests for a key and for paths below it, unless a longer key
+// matches them. A longer key that is added or removed is a change of its own.
 type KeyResults struct {
-	// Key is the result for the key itself. Slash is that for the key with a slash at its end, and
-	// Below that for everything else below it. The destination of Below ends in [Below], before query
-	// and fragment.
+	// Key is the result for the key itself, Slash for the key with a slash at its end, and Below for
+	// everything else below it. The destination of Below ends in [Below], before query and fragment.
 	Key, Slash, Below Result
 }
 
-// sameForClients reports whether clients can tell no difference.
+// sameForClients reports whether all results are the same for clients.
 func (k KeyResults) sameForClients(other KeyResults) bool {
 	return k.Key.SameForClients(other.Key) && k.Slash.SameForClients(other.Slash) &&
 		k.Below.SameForClients(other.Below)
 }
 
-// resultsFor returns what a ruleset says to the three requests that stand for all of a key's, with
-// a query.
+// resultsFor returns a ruleset's results for the three requests that stand for all requests for a
+// key, with a query.
 func (c *compiled) resultsFor(s sample, search string) KeyResults {
 	paths := s.paths()
 	k := KeyResults{
@@ -102,7 +101,7 @@ func (c *compiled) resultsFor(s sample, search string) KeyResults {
 	return k
 }
 
-// modeFor returns the query mode that the rule says which a pathname matches.
+// modeFor returns the query mode of the rule that a pathname matches.
 func (c *compiled) modeFor(pathname string) QueryMode {
 	switch m := lookUp(&c.table, c.templates, pathname); {
 	case m.isTemplate():
@@ -113,8 +112,9 @@ func (c *compiled) modeFor(pathname string) QueryMode {
 	return QueryDefault
 }
 
-// resultFor returns what the rule says to a query that a pathname matches, if something is behind
-// it. Where the origin is the request's own, the destination is a path.
+// resultFor returns the result for a pathname and a query. behind is what follows the pathname in
+// the request, and nothing for an exact key. If the destination has the request's origin, it is a
+// path.
 func (c *compiled) resultFor(pathname, behind, search string) Result {
 	if c.templates.isTooLong(pathname) {
 		return Result{}.failed(ErrPathTooLong)
@@ -139,7 +139,7 @@ func (c *compiled) resultFor(pathname, behind, search string) Result {
 	return c.resultOf(r, m.literal.remaining+behind, search)
 }
 
-// resultOf returns what a rule says to a request of which something remains behind the key.
+// resultOf returns the result of a rule for a request with a remaining path.
 func (c *compiled) resultOf(r record, remaining, search string) Result {
 	switch {
 	case r.flags.has(noDestination):

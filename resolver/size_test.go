@@ -97,8 +97,12 @@ func TestATemplateTakesLittleMemory(t *testing.T) {
 	rs := compile()
 	runtime.GC()
 	runtime.ReadMemStats(&after)
-	if each := int(after.HeapAlloc-before.HeapAlloc) / n; each > most {
+	each := int(after.HeapAlloc-before.HeapAlloc) / n
+	if each > most {
 		t.Errorf("a template takes %d bytes", each)
+	}
+	if size := rs.Size() / n; size < each*3/4 || size > each*5/4 {
+		t.Errorf("a template takes %d bytes, and Size says %d", each, size)
 	}
 	if got, _ := resolve(rs, "https://go.example/a777/y"); got != "https://h.example/y" {
 		t.Errorf("got %s", got)

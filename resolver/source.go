@@ -5,7 +5,7 @@ import (
 	"maps"
 )
 
-// source is where rules come from: its name in positions, and its place in the precedence.
+// source is where rules come from: its name in positions, and its precedence.
 type source struct {
 	name string
 	rank int
@@ -37,7 +37,7 @@ func (s *shadowedRules) forget(key keyOfSource) {
 	}
 }
 
-// own makes a copy that may change.
+// own copies the map if another ruleset has it, too.
 func (s *shadowedRules) own() {
 	if !s.isOwn {
 		s.all, s.isOwn = maps.Clone(s.all), true
@@ -47,17 +47,17 @@ func (s *shadowedRules) own() {
 	}
 }
 
-// shadowed stands for the place of a rule that an earlier one shadows, which has none in the table.
+// shadowed is the place of a rule that an earlier one shadows, which is not in the table.
 const shadowed = -1
 
-// rankedRule is a rule with the place of its source in the precedence.
+// rankedRule is a rule with the precedence of its source.
 type rankedRule struct {
 	rank int
 	rule Rule
 }
 
-// compareRules puts rules in the order of their sources and of their places there, and those
-// without a place, or all where lines do not count, in that of their keys.
+// compareRules orders rules by their sources, and then by their places there. Rules without a place
+// are ordered by key, and so are all rules if lines do not count.
 func (o *options) compareRules(a Rule, aRank int, b Rule, bRank int) int {
 	byPlace := 0
 	if !o.noLines {

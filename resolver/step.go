@@ -20,20 +20,20 @@ type step struct {
 	status    int       // the rule's own
 	mode      QueryMode // its own query mode
 	remaining string
-	// internal tells that the value is a path, and not a URL; outcome is GoneValue or PassValue where
-	// it is neither.
+	// internal is set if the value is a path and not a URL. outcome is GoneValue or PassValue if it is
+	// neither.
 	internal bool
 	outcome  string
-	// base is origin and path of a URL. Query and fragment of a path are as written, and only there
-	// where the chain has use for them.
+	// base is origin and path of a URL. Query and fragment of a path are as written, and only set if
+	// the chain uses them.
 	base, query, fragment string
-	// laterQuery stands for the query of a path where an earlier one is known.
+	// laterQuery is the query of a path if an earlier one is known.
 	laterQuery *templateQuery
 	queryMode  QueryMode // that the query of a URL is spelled in
 	err        error     // why the captures lead nowhere
 }
 
-// match is what a path matches best: a rule of the table, a template, or nothing.
+// match is the best match of a path: a rule of the table, a template, or nothing.
 type match struct {
 	literal  literalMatch
 	encoded  []byte // the record of that rule
@@ -44,11 +44,11 @@ type match struct {
 func (m *match) isNone() bool     { return m.literal.ref == 0 && !m.isTemplate() }
 func (m *match) isTemplate() bool { return m.template.rule > 0 }
 
-// isSpent reports whether it took so much effort that the search was given up. The match is not to
-// be used then.
+// isSpent reports whether the search was given up because it took too much effort. Then the match
+// must not be used.
 func (m *match) isSpent() bool { return m.effort > maxEffort }
 
-// lookUp finds what a path matches best.
+// lookUp finds the best match of a path.
 func lookUp(t *table, templates *templateIndex, path string) (m match) {
 	if t.slots.n > 0 {
 		m.literal, m.encoded = t.match(path)
@@ -59,29 +59,30 @@ func lookUp(t *table, templates *templateIndex, path string) (m match) {
 	return m
 }
 
-// chainLimits are what a chain may come to (R9).
+// chainLimits are the limits of a chain (R9).
 type chainLimits struct {
 	hops int
 	path int // length of a path that begins as a template does
-	// effort is what all searches for templates may take.
+	// effort is the limit of all searches for templates together.
 	effort int
 }
 
-// MaxTemplateRedirects is the most internal redirects of a chain that begins with a template.
+// MaxTemplateRedirects is the maximum number of internal redirects of a chain that begins with a
+// template.
 const MaxTemplateRedirects = 32
 
-// templateLimits are those of chains that begin with a template, which each request follows.
+// templateLimits apply to chains that begin with a template. Each request follows them.
 func (o *options) templateLimits() chainLimits {
 	return chainLimits{min(o.maxRedirects, MaxTemplateRedirects), maxTemplatePath, maxEffort}
 }
 
-// literalLimits are those of other chains, which are followed when rules are loaded.
+// literalLimits apply to all other chains, which are followed when rules are loaded.
 func (o *options) literalLimits() chainLimits {
 	return chainLimits{o.maxRedirects, math.MaxInt, math.MaxInt}
 }
 
-// stepper takes the steps of 3.3 from one path to the next. Chains through templates and
-// explanations share it. It finds rules by lookUp, as compiling, serving and checking do.
+// stepper takes the steps of 3.3 from path to path, for chains through templates and for
+// explanations. It finds rules with lookUp, as compiling, serving and checking do.
 type stepper struct {
 	opts      *options
 	table     *table
@@ -90,17 +91,17 @@ type stepper struct {
 	limits    chainLimits
 	at        string // where it is
 	matched   match  // of the last step
-	// concerns, nil for requests, gets each path.
+	// concerns receives each path; nil while serving requests.
 	concerns *concerns
-	// effort is what searches for templates took, made the length of paths on the way.
+	// effort is what searches for templates took, and made the length of all paths together.
 	effort, made int
-	// memory has the path where the stepper is, spare is for the next one. places are where captures
-	// are in that.
+	// memory contains the path of the stepper, and spare is memory for the next one. places are the
+	// places of captures in the path.
 	memory, spare []byte
-	places        []place
+	places        []textRange
 }
 
-// stepper returns a stepper that is at a path.
+// stepper returns a stepper at a path.
 func (c *compiled) stepper(at string, limits chainLimits) stepper {
 	return stepper{
 		opts: &c.opts, table: &c.table, templates: c.templates, merger: c.merger,
@@ -108,7 +109,7 @@ func (c *compiled) stepper(at string, limits chainLimits) stepper {
 	}
 }
 
-// step takes the next step of a chain. It reports false where no rule matches. An error of the step
+// step takes the next step of a chain. It returns false if no rule matches. The error of a step
 // says why it leads nowhere.
 func (s *stepper) step(chain *chainEnd) (next step, ok bool) {
 	if len(s.at) > s.limits.path && s.templates.isTooLong(s.at) {
@@ -130,7 +131,7 @@ func (s *stepper) step(chain *chainEnd) (next step, ok bool) {
 	return s.take(&s.matched, chain), true
 }
 
-// take takes the step to where a match leads.
+// take takes the step of a match.
 func (s *stepper) take(m *match, chain *chainEnd) step {
 	if m.isTemplate() {
 		return s.templateStep(&m.template, chain)
@@ -143,7 +144,8 @@ func (s *stepper) take(m *match, chain *chainEnd) step {
 	return next
 }
 
-// literalStep is the step that a rule of the table is, which leads to a path if it is internal.
+// literalStep returns the step of a rule of the table. If the rule is internal, the step leads to a
+// path.
 func literalStep(o *options, t *table, m *match, chain *chainEnd) (next step, path string) {
 	next.remaining = m.literal.remaining
 	var value internalValue
@@ -173,7 +175,7 @@ func literalStep(o *options, t *table, m *match, chain *chainEnd) (next step, pa
 	return next, value.path
 }
 
-// templateStep is the step that a template is for its captures of the path where the stepper is.
+// templateStep returns the step of a template for its captures of the stepper's path.
 func (s *stepper) templateStep(m *templateMatch, chain *chainEnd) step {
 	v := &m.value
 	switch {
@@ -207,7 +209,7 @@ func (s *stepper) templateStep(m *templateMatch, chain *chainEnd) step {
 	return next
 }
 
-// cloneAll copies texts of a path whose memory is used again.
+// cloneAll copies texts of a path whose memory is reused.
 func cloneAll(texts []string) []string {
 	clones := make([]string, len(texts))
 	for i, text := range texts {
@@ -216,8 +218,8 @@ func cloneAll(texts []string) []string {
 	return clones
 }
 
-// advance goes to a path with captures in their places. It reports false, and stays, where R14
-// refuses what captures are a part of.
+// advance moves to a path with captures. It returns false, and does not move, if R14 refuses a
+// segment with a capture.
 func (s *stepper) advance(path string, captures []string) (isSafe bool) {
 	made := s.spare[:0]
 	made, s.places = appendPlaced(made, s.places[:0], path, captures)
@@ -230,9 +232,9 @@ func (s *stepper) advance(path string, captures []string) (isSafe bool) {
 	return true
 }
 
-// placesAreUnsafe is R14 for the segments of a path that captures are a part of. What captures are
-// by themselves, however they are encoded, is known to be safe.
-func placesAreUnsafe(path string, places []place) bool {
+// placesAreUnsafe applies R14 to the segments of a path that contain captures. The captures alone,
+// in any encoding, are known to be safe.
+func placesAreUnsafe(path string, places []textRange) bool {
 	var memory [128]byte
 	done := 0 // where the segments end that have been looked at
 	for _, place := range places {
@@ -258,8 +260,8 @@ func placesAreUnsafe(path string, places []place) bool {
 	return false
 }
 
-// lastTemplateStep is the step to the URL that a template leads to for its captures, with a query
-// in the spelling of a mode.
+// lastTemplateStep returns the step of a template to a URL, for its captures, with a query in the
+// spelling of a mode.
 func (o *options) lastTemplateStep(
 	m *templateMatch, merger *weburl.Merger, mode QueryMode,
 ) step {
@@ -269,7 +271,7 @@ func (o *options) lastTemplateStep(
 		last.err = ErrTooLong
 		return last
 	}
-	var memory [8]place
+	var memory [8]textRange
 	base, places := appendPlaced(make([]byte, 0, 128), memory[:0], v.base, m.captures)
 	last.base = text(base)
 	if m.captureIsUnsafe() || placesAreUnsafe(last.base, places) {
@@ -283,7 +285,7 @@ func (o *options) lastTemplateStep(
 	return last
 }
 
-// captureIsUnsafe is R14 for captures, and for what is left of the path.
+// captureIsUnsafe applies R14 to captures, and to the rest of the path.
 func (m *templateMatch) captureIsUnsafe() bool {
 	var memory [128]byte
 	if unsafePath(m.remaining, memory[:0]) {

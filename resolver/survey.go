@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// survey.go is what a ruleset tells those who look at it as a whole, such as package lint.
+// survey.go is for those who examine a ruleset as a whole, such as package lint.
 
-// Inspect calls look with the ruleset that Compile makes, before lines are dropped
-// ([Options.NoLines]). look must not keep the ruleset.
+// Inspect makes Compile call look with the ruleset before lines are dropped ([Options.NoLines]).
+// look must not keep the ruleset.
 func (c *Compiler) Inspect(look func(*Ruleset)) { c.inspect = look }
 
 // Options returns the options that the ruleset was compiled with.
@@ -27,8 +27,8 @@ func (rs *Ruleset) SourceOf(number int) int {
 	return rs.rankAt(rs.table.slots.at(number).ref())
 }
 
-// Keys gives the canonical keys of the rules without variables that serve, with their numbers, in
-// no particular order.
+// Keys yields the canonical keys of the serving rules without variables, with their numbers, in no
+// particular order.
 func (rs *Ruleset) Keys() iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		for number, at := range rs.entries() {
@@ -39,7 +39,7 @@ func (rs *Ruleset) Keys() iter.Seq2[int, string] {
 	}
 }
 
-// InternalRedirects gives the numbers of the rules without variables that lead to paths of the
+// InternalRedirects yields the numbers of the rules without variables that lead to paths of the
 // site. They are sorted by source, and then by place or, with [Options.NoLines], by key.
 func (rs *Ruleset) InternalRedirects() iter.Seq[int] {
 	return func(yield func(int) bool) {
@@ -52,8 +52,8 @@ func (rs *Ruleset) InternalRedirects() iter.Seq[int] {
 	}
 }
 
-// Failures gives the rules whose requests all get the same error, by number, with that error. It is
-// a [*LoopError] or ErrTooManyRedirects, or says why a template along the chain refuses its
+// Failures yields the rules whose requests all get the same error, by number, with that error. It
+// is a [*LoopError] or ErrTooManyRedirects, or says why a template along the chain refuses its
 // captures: ErrUnsafePath, ErrTooLong or ErrPathTooLong. Rules with variables come last. They are
 // tried only with values that no other key matches.
 func (rs *Ruleset) Failures() iter.Seq2[int, error] {
@@ -83,8 +83,8 @@ type ShadowedRule struct {
 	By     int // the number of the rule that answers
 }
 
-// Shadowed gives the rules that never answer, because an earlier source has their key. They come in
-// no particular order.
+// Shadowed yields the rules that never answer, because an earlier source has their key, in no
+// particular order.
 func (rs *Ruleset) Shadowed() iter.Seq[ShadowedRule] {
 	return func(yield func(ShadowedRule) bool) {
 		for key, rule := range rs.shadowed.all {
@@ -110,7 +110,7 @@ func (rs *Ruleset) Match(pathname string) (step Step, number int, ok bool) {
 	return rs.describe(pathname, &m), number, true
 }
 
-// MatchTemplate returns the rule with variables whose key matches a pathname best. A rule without
+// MatchTemplate returns the rule with variables that matches a pathname best. A rule without
 // variables may still answer instead.
 func (rs *Ruleset) MatchTemplate(pathname string) (rule Rule, ok bool) {
 	if rs.templates == nil {
@@ -123,8 +123,8 @@ func (rs *Ruleset) MatchTemplate(pathname string) (rule Rule, ok bool) {
 	return rs.templates.ruleAt(int(best.rule) - 1).rule, true
 }
 
-// ResolvePath returns the result of requests for a pathname. The destination is a path if it has
-// the origin of the request.
+// ResolvePath returns the result for a pathname. The destination is a path if it has the origin of
+// the request.
 func (rs *Ruleset) ResolvePath(pathname string) Result { return rs.resultFor(pathname, "", "") }
 
 // Sample is a path that stands for all requests for a key. Its variables have values that no other
@@ -142,7 +142,7 @@ func (rs *Ruleset) SampleOf(number int) Sample {
 // Path returns the path.
 func (s *Sample) Path() string { return s.path }
 
-// Named replaces values in a URL by the names of their variables. A segment below the key becomes
+// Named replaces values in a URL with the names of their variables. A segment below the key becomes
 // "…", as in [Below].
 func (s *Sample) Named(url string) string { return s.named(url) }
 

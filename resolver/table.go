@@ -12,20 +12,19 @@ import (
 // with the path.
 type table struct {
 	arena arena
-	// internalRules are the rules that refs with internalRef stand for, until the ruleset is
-	// compiled.
+	// internalRules are the rules for refs with internalRef, until the ruleset is compiled.
 	internalRules internalRules
 	slots         pages[slot]
 	seed          uint64
-	// depths has bit min(n, 63) set where there is a key of n segments, so that prefixes that no
-	// key can equal are not looked up.
+	// depths has bit min(n, 63) set if there is a key of n segments. Prefixes that cannot equal any
+	// key are not looked up.
 	depths    uint64
 	maxDepth  int
 	maxLength int // of keys, in bytes
-	// lengths and depthsOf are how many keys have each length and each depth.
+	// lengths and depthsOf count the keys of each length and of each depth.
 	lengths, depthsOf counts
-	// rules is how many slots have a rule, taken how many are not empty, gone how many bytes of
-	// records nothing refers to any more.
+	// rules counts the slots with a rule, and taken the slots that are not empty. gone counts the
+	// bytes of records that are no longer used.
 	rules, taken, gone int
 	foldCase           bool
 }
@@ -34,8 +33,8 @@ type table struct {
 const internalRef ref = 1 << 31
 
 // slot is an entry: 30 bits of the key's hash, whether the rule has been removed, whether the key
-// is exact, and a ref. 0 is an empty slot. A removed rule leaves its slot to its key, so that no
-// other key ever has the slot's number.
+// is exact, and a ref. 0 is an empty slot. The slot of a removed rule stays that of its key, so
+// that no other key gets its number.
 type slot uint64
 
 const slotSize = 8 // in bytes
@@ -51,7 +50,7 @@ func (s slot) ref() ref        { return ref(s) }
 func (s slot) isExact() bool   { return s&slotExact != 0 }
 func (s slot) isRemoved() bool { return s&slotRemoved != 0 }
 
-// hasRule reports whether there is a rule in the slot.
+// hasRule reports whether the slot has a rule.
 func (s slot) hasRule() bool { return s != 0 && !s.isRemoved() }
 
 func (s slot) withRef(at ref) slot { return s>>slotRefBits<<slotRefBits | slot(at) }
@@ -64,16 +63,16 @@ func newSlot(hash uint64, at ref, exact bool) slot {
 	return s
 }
 
-// tagOf takes the low bits of a hash, because home takes the high ones.
+// tagOf uses the low bits of a hash, because home uses the high ones.
 func tagOf(hash uint64) slot { return slot(hash<<34) & slotTagMask }
 
-// slotsPerKey keeps probing short: three fifths of the slots are used.
+// slotsPerKey keeps probe sequences short: three fifths of the slots are used.
 const slotsPerKey = 5.0 / 3.0
 
-// slotsFor returns how many slots there are for a number of keys.
+// slotsFor returns the number of slots for a number of keys.
 func slotsFor(keys int) int { return int(float64(keys)*slotsPerKey) + 1 }
 
-// home returns where the search for a hash begins.
+// home returns the slot at which the search for a hash begins.
 func (t *table) home(hash uint64) int {
 	at, _ := bits.Mul64(hash, uint64(t.slots.n))
 	return int(at)
@@ -101,8 +100,8 @@ func (t *table) key(at ref) string {
 	return key
 }
 
-// entry returns the canonical key of an entry and its record. That is nil for a rule with an
-// internal redirect until the ruleset is compiled.
+// entry returns the canonical key of an entry and its record. Until the ruleset is compiled, a rule
+// with an internal redirect has no record: it is nil.
 func (t *table) entry(at ref) (key string, record []byte) {
 	if at&internalRef != 0 {
 		return t.internal(at).key, nil
@@ -111,12 +110,12 @@ func (t *table) entry(at ref) (key string, record []byte) {
 	return recordKey(record), record
 }
 
-// internal returns the rule that a ref with internalRef stands for.
+// internal returns the rule for a ref with internalRef.
 func (t *table) internal(at ref) *internalRule {
 	return t.internalRules.all.at(int(at &^ internalRef))
 }
 
-// recordSize returns how many bytes the record of an entry takes.
+// recordSize returns the size of the record of an entry.
 func (t *table) recordSize(at ref) int {
 	var r record
 	b := t.arena.bytes(at)
@@ -130,7 +129,7 @@ func (t *table) ruleAt(at ref, sources []source) (rule Rule, from int) {
 	return r.rule(sources), r.position.source
 }
 
-// branch returns a table of the same entries, for changes that t does not see.
+// branch returns a table with the same entries, for changes that t does not see.
 func (t *table) branch() table {
 	b := *t
 	b.arena, b.slots = t.arena.branch(), t.slots.branch()
@@ -138,9 +137,9 @@ func (t *table) branch() table {
 	return b
 }
 
-// place returns the place of the slot of a canonical key, also where its rule has been removed. ok
-// is false where there is none.
-func (t *table) place(key string) (at int, ok bool) {
+// slotOf returns the place of a canonical key's slot, even if its rule has been removed. ok is false
+// if there is none.
+func (t *table) slotOf(key string) (at int, ok bool) {
 	if t.slots.n == 0 {
 		return 0, false
 	}
@@ -156,8 +155,8 @@ func (t *table) place(key string) (at int, ok bool) {
 	}
 }
 
-// insert puts an entry into the table and returns its place. If the key has an entry already, it
-// returns the place of that one. A rule whose key has had a rule before gets the same place.
+// insert adds an entry to the table and returns its place. If the key has an entry already, it
+// returns the place of that one. A key whose rule was removed gets its old place.
 func (t *table) insert(hash uint64, entry slot) (at int, inserted bool) {
 	at = t.home(hash)
 	for ; t.slots.at(at) != 0; at = t.next(at) {
@@ -178,7 +177,7 @@ func (t *table) insert(hash uint64, entry slot) (at int, inserted bool) {
 	return at, true
 }
 
-// remove removes the rule of a slot, which stays that of the key.
+// remove removes the rule of a slot. The slot stays that of the key.
 func (t *table) remove(at int) {
 	entry := t.slots.at(at)
 	t.rules--
@@ -187,7 +186,7 @@ func (t *table) remove(at int) {
 	t.slots.set(at, entry|slotRemoved)
 }
 
-// isWorn reports whether a quarter of the arena is of no use any more, or the table is too full.
+// isWorn reports whether a quarter of the arena is unused, or the table is too full.
 func (t *table) isWorn() bool {
 	const little = 64 << 10 // bytes; of a small table With itself makes a larger one
 	return t.gone+t.arena.lost > max(t.arena.size()/4, little) ||
@@ -197,7 +196,7 @@ func (t *table) isWorn() bool {
 // hasRoom reports whether the table can take more keys.
 func (t *table) hasRoom(more int) bool { return t.taken+more < t.slots.n-t.slots.n/8 }
 
-// entries gives the slots that have a rule, with their places, and pauses in between.
+// entries yields the slots with a rule and their places, and pauses now and then.
 func (t *table) entries(o *options) iter.Seq2[int, slot] {
 	return func(yield func(int, slot) bool) {
 		for n, page := range t.slots.all {
@@ -215,11 +214,11 @@ func (t *table) entries(o *options) iter.Seq2[int, slot] {
 	}
 }
 
-// cacheLine is how many bytes come into the processor's cache at a time.
+// cacheLine is the size in bytes of a line of the processor's cache.
 const cacheLine = 64
 
-// fetch brings the records of slots into the processor's cache. They lie all over the memory: here
-// it waits for many of them at a time, and where they are read for one.
+// fetch brings the records of a page of slots into the processor's cache. They are scattered over
+// the memory: here the processor waits for many of them at once, and not for each in turn.
 //
 //go:noinline
 func (t *table) fetch(page *[pageLength]slot) (sum byte) {
@@ -232,7 +231,7 @@ func (t *table) fetch(page *[pageLength]slot) (sum byte) {
 	return sum
 }
 
-// noteKey lets paths be looked up to the length and the depth of a key.
+// noteKey makes lookups consider prefixes of the length and the depth of a key.
 func (t *table) noteKey(length, depth int) {
 	t.lengths.add(length, 1)
 	t.depthsOf.add(depth, 1)
@@ -241,7 +240,7 @@ func (t *table) noteKey(length, depth int) {
 	t.maxDepth = max(t.maxDepth, depth)
 }
 
-// forgetKey undoes noteKey, so that what a lookup costs does not depend on rules that were removed.
+// forgetKey undoes noteKey, so that removed keys do not make lookups slower.
 func (t *table) forgetKey(key string) {
 	length, depth := len(key), strings.Count(key, "/")+1
 	t.lengths.add(length, -1)
@@ -260,7 +259,7 @@ func (t *table) forgetKey(key string) {
 	}
 }
 
-// counts count by small numbers.
+// counts counts how often each small number occurs.
 type counts []int32
 
 func (c *counts) add(number, n int) {
@@ -270,7 +269,7 @@ func (c *counts) add(number, n int) {
 	(*c)[number] += int32(n)
 }
 
-// last returns the largest number that has been counted.
+// last returns the largest number that occurs.
 func (c counts) last() int {
 	for number, n := range slices.Backward(c) {
 		if n > 0 {
@@ -282,7 +281,7 @@ func (c counts) last() int {
 
 func depthBit(depth int) uint64 { return 1 << min(depth, 63) }
 
-// prefix is a prefix of a path that a key equals.
+// prefix is a prefix of a path that equals a key.
 type prefix struct {
 	slot slot // 0 where there is none
 	at   int  // the slot's place
@@ -293,11 +292,12 @@ type prefix struct {
 // window limits the lengths of the prefixes that are looked up.
 type window struct{ from, to int }
 
-// longest returns the longest prefix of path, cut at "/", that equals a key, and the key's record.
+// longest returns the longest prefix of path, cut at "/", that equals a key, and the record of the
+// key.
 //
-// The walk takes entries by hash alone and compares only the last one, so that it stays linear
-// whatever the keys are. Where that one differs, by a chance of one in 2^31 for each prefix, the
-// walk is taken again, comparing each.
+// The walk finds entries by hash alone and compares only the last one, so it is linear whatever the
+// keys are. If that one differs, which has a probability of 2^-31 for each prefix, a second walk
+// compares each.
 func (t *table) longest(path string, w window) (prefix, []byte) {
 	found := t.walk(path, w, false)
 	if found.slot == 0 {
@@ -332,8 +332,8 @@ func (t *table) walk(path string, w window, compare bool) (found prefix) {
 	return found
 }
 
-// lookup returns the entry for a prefix of path, or 0, and its place. An exact key takes the whole
-// path, with or without one trailing slash.
+// lookup returns the entry for a prefix of path, or 0, and its place. An exact key matches only the
+// whole path, with or without one trailing slash.
 func (t *table) lookup(hash uint64, path string, end int, compare bool) (entry slot, at int) {
 	tag := tagOf(hash)
 	for at = t.home(hash); ; at = t.next(at) {
@@ -350,8 +350,8 @@ func (t *table) lookup(hash uint64, path string, end int, compare bool) (entry s
 	}
 }
 
-// hashSegment takes the segment of path that begins at start into a hash, and returns where the
-// segment ends. That is at a "/", or at the path's end. It reads eight bytes at a time.
+// hashSegment adds the segment of path that begins at start to a hash, and returns where the
+// segment ends: at a "/", or at the path's end. It reads eight bytes at a time.
 func hashSegment(hash uint64, path string, start int) (sum uint64, end int) {
 	for len(path)-start >= 8 {
 		word := load64(path[start:])
@@ -366,8 +366,8 @@ func hashSegment(hash uint64, path string, start int) (sum uint64, end int) {
 	return finishSegment(hash, word&^(^uint64(0)<<(8*n)), n), start + n
 }
 
-// finishSegment takes the last n bytes of a segment, fewer than eight, into a hash. Their number
-// goes into the byte that they leave free, so that no two segments look alike.
+// finishSegment adds the last n bytes of a segment, fewer than eight, to a hash. Their number fills
+// the byte that they leave free, so that no two segments look alike.
 func finishSegment(hash, tail uint64, n int) uint64 {
 	return mix(hash^tail^uint64(n+1)<<56, 0xa0761d6478bd642f)
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/caddy-shortlink/shortlink/uritemplate"
 )
 
-// Templates are rules whose keys hold expressions. They are an extension of the draft: a pathname
-// never holds a "{", so that there such a key can never match.
+// Templates are rules with expressions in their keys. They are an extension of the draft: a
+// pathname never contains a "{", so in the draft such a key cannot match.
 
-// templateRule is a rule whose key is a template, taken apart. It is made of its record where more
-// is asked for than an answer.
+// templateRule is a rule whose key is a template, taken apart. It is decoded from the record if
+// more is needed than an answer.
 type templateRule struct {
 	*pattern.Pattern
-	// segments and span are those of the pattern.
+	// segments and span are from the pattern of the key.
 	segments []pattern.Segment
 	span     int
 	names    []string // of the variables, by slot
@@ -32,19 +32,19 @@ func newTemplateRule(key templateKey, exact bool) *templateRule {
 	return &templateRule{Pattern: p, segments: p.Segments(), span: p.Span(), names: key.names}
 }
 
-// IsTemplate reports whether a key is a template: it has a brace, which no other key may have.
+// IsTemplate reports whether a key is a template: it has a brace, which no other key can have.
 func IsTemplate(key string) bool { return strings.ContainsAny(key, "{}") }
 
-// templatePart is literal text, or the place of a variable's value. With all variables defined and
-// not empty, as captures are, each operator is one with literal text around it.
+// templatePart is literal text, or the place of a variable's value. All variables are defined and
+// not empty, as captures are. So an operator is a variable with literal text around it.
 type templatePart struct {
 	literal  string
 	name     string // of the variable, "" for literal text
 	reserved bool   // the value may hold reserved characters, and so several segments
 }
 
-// parseTemplate takes a key or value apart, or says what is wrong with it. Literal text is left as
-// it is written.
+// parseTemplate splits a key or a value, or says what is wrong with it. Literal text stays as it is
+// written.
 func parseTemplate(text string) (parts []templatePart, err error) {
 	for rest := text; rest != ""; {
 		open := strings.IndexAny(rest, "{}")
@@ -100,7 +100,7 @@ func appendExpression(parts []templatePart, expression string) (_ []templatePart
 	return parts, nil
 }
 
-// checkTemplateKey says what is wrong with the text of a key whose expressions are good.
+// checkTemplateKey says what is wrong with the text of a key whose expressions are valid.
 func checkTemplateKey(key string) error {
 	for rest := key; ; {
 		_, expression, found := strings.Cut(rest, "{")
@@ -119,7 +119,7 @@ func checkTemplateKey(key string) error {
 	return checkKey(withoutExpressions(key))
 }
 
-// withoutExpressions returns a key with a letter instead of each expression.
+// withoutExpressions replaces each expression of a key with a letter.
 func withoutExpressions(key string) string {
 	var b strings.Builder
 	for rest := key; rest != ""; {
@@ -133,7 +133,7 @@ func withoutExpressions(key string) string {
 	return b.String()
 }
 
-// withoutLeadingSlash returns the key without a slash at its beginning, or in the expression there.
+// withoutLeadingSlash removes the slash at the beginning of a key, or of the expression there.
 func withoutLeadingSlash(key string) string {
 	key = strings.TrimLeft(key, "/")
 	inner, rest, ok := strings.Cut(key, "}")

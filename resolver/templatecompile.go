@@ -10,7 +10,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 )
 
-// templateCompiler compiles the rules whose keys are templates. Of a rule it keeps the record:
+// templateCompiler compiles the rules whose keys are templates. It keeps only their records:
 //
 //	rules -> records -> twins are errors, shadowed rules are left out -> the tree -> failures
 type templateCompiler struct {
@@ -26,7 +26,7 @@ type addedTemplate struct {
 	place int // how many rules without variables were added before it
 }
 
-// templateCompiler returns the compiler of the rules with variables.
+// templateCompiler returns the compiler of rules with variables.
 func (c *Compiler) templateCompiler() *templateCompiler {
 	if c.templateRules == nil {
 		c.templateRules = &templateCompiler{c: c}
@@ -34,7 +34,7 @@ func (c *Compiler) templateCompiler() *templateCompiler {
 	return c.templateRules
 }
 
-// add checks a rule, and adds it.
+// add checks a rule and adds it.
 func (tc *templateCompiler) add(rule Rule) {
 	c := tc.c
 	key, value, good := c.check().checkTemplate(rule)
@@ -56,7 +56,7 @@ func (tc *templateCompiler) add(rule Rule) {
 	tc.added = append(tc.added, addedTemplate{at, c.added.n})
 }
 
-// templateSize is about what a compiled template takes, in bytes: its texts, some of them twice,
+// templateSize estimates the size of a compiled template in bytes: its texts, some of them twice,
 // and its places in the index.
 func templateSize(rule Rule) int {
 	return 192 + 3*(encodedLength(rule.Key)+encodedLength(rule.Value)) + len(rule.Note)
@@ -65,7 +65,7 @@ func templateSize(rule Rule) int {
 // compileTemplates compiles the rules with variables.
 func (c *Compiler) compileTemplates() { c.templateCompiler().compile() }
 
-// compile finds out which templates serve, and makes their index.
+// compile finds the templates that serve, and makes their index.
 func (tc *templateCompiler) compile() {
 	c := tc.c
 	c.templates = nil
@@ -89,7 +89,7 @@ func (tc *templateCompiler) compile() {
 	c.templates, tc.added = x, nil
 }
 
-// keyedTemplate is a template with text in whose order templates are.
+// keyedTemplate is a template and a text by which templates are sorted.
 type keyedTemplate struct {
 	addedTemplate
 	rank    int
@@ -97,7 +97,7 @@ type keyedTemplate struct {
 }
 
 // serving returns the templates that serve, the better ones first. It reports twins, whose key an
-// earlier template of their source has, and keeps those that rules of earlier sources shadow.
+// earlier template of their source has, and keeps templates that rules of earlier sources shadow.
 func (tc *templateCompiler) serving() (serving []ref) {
 	c := tc.c
 	var twins []twinTemplate
@@ -128,7 +128,7 @@ type twinTemplate struct {
 	first ref
 }
 
-// inOrder returns the templates, the better ones first, and those with the same key in the order of
+// inOrder returns the templates, the better ones first. Those with the same key are in the order of
 // their sources.
 func (tc *templateCompiler) inOrder() []keyedTemplate {
 	all := make([]keyedTemplate, len(tc.added))
@@ -143,8 +143,8 @@ func (tc *templateCompiler) inOrder() []keyedTemplate {
 	return all
 }
 
-// sortKey returns text in whose order the better ones of templates come first, among those whose
-// matches are equally long: as [pattern.Pattern.CompareSegments] has them, and then by their keys.
+// sortKey returns a text that sorts templates, the better ones first, for matches that are equally
+// long: like [pattern.Pattern.CompareSegments], and then by key.
 func sortKey(key string) string {
 	b := make([]byte, 0, 128)
 	p := pattern.Parse(key, false)
@@ -162,7 +162,8 @@ func sortKey(key string) string {
 	return string(append(append(b, 0), key...))
 }
 
-// entriesOf returns the entries of templates, the better ones first, in the order of their rules.
+// entriesOf returns the entries of templates, which are given the better ones first, in the order
+// of their rules.
 func (tc *templateCompiler) entriesOf(serving []ref) []templateEntry {
 	c := tc.c
 	type placed struct {
@@ -184,7 +185,7 @@ func (tc *templateCompiler) entriesOf(serving []ref) []templateEntry {
 	return entries
 }
 
-// rule, key and rank are those of a template, by its record.
+// rule, key and rank return those of a template, from its record.
 func (tc *templateCompiler) rule(at ref) Rule {
 	var r record
 	r.decode(&tc.records, tc.records.bytes(at))
@@ -199,8 +200,8 @@ func (tc *templateCompiler) rank(at ref) int {
 	return tc.c.rankOfSource(r.position.source)
 }
 
-// findTemplateFailures finds the templates whose chain does not arrive, whatever their variables
-// stand for. Values that another key takes do not count.
+// findTemplateFailures finds the templates whose chain has no end, whatever the values of their
+// variables. Values for which another key matches do not count.
 func (c *Compiler) findTemplateFailures() {
 	c.chains.templateFailures = map[int]error{}
 	c.chains.atSite = siteEnds{}

@@ -6,12 +6,13 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 )
 
-// templateIndex has the rules whose keys are templates, and a tree of the segments of their keys.
-// None of its parts holds a pointer for a rule.
+// templateIndex holds the rules whose keys are templates, and a tree of the segments of their keys.
+// Its parts have no pointers to rules.
 //
 //	keys    gh/{1}/{2}   gh/{1}/pr-{2}   {+1}/edit   {+1}/{2}/edit
 //	tree    root - gh - {} - {}
@@ -20,7 +21,7 @@ import (
 type templateIndex struct {
 	opts    options
 	sources []source
-	// records are the rules, as [record] has them, with places for captures. entries are those that
+	// records are the rules as [record]s, with placeholders for captures. entries are the rules that
 	// serve, in the order of [options.compareRules].
 	records arena
 	entries []templateEntry
@@ -28,44 +29,45 @@ type templateIndex struct {
 	nodes []templateNode // the first one is the root
 	texts arena          // of segments
 	ends  []spanEnds     // of expressions that span segments
-	// edges is an open-addressed hash table, of a power of two of places, that is never full. It
-	// leads from a node and the text of a segment to another node.
+	// edges is an open-addressed hash table that is never full; its length is a power of two. It leads
+	// from a node and the text of a segment to another node.
 	edges []templateEdge
 	taken int
 	seed  maphash.Seed
-	// lengths are those of text around expressions, of nodes with more than a few such segments.
+	// lengths are the lengths of text around expressions, for nodes with more than a few such
+	// segments.
 	lengths map[uint32]*textLengths
 }
 
 // templateEntry is a rule that serves.
 type templateEntry struct {
 	at ref
-	// order is the rule's place among all of them: the better one comes first, among those whose
-	// matches are equally long and leave equally much of a path.
+	// order ranks the rule among all of them, the better ones first. It decides between matches that
+	// are equally long and leave equally much of a path.
 	order  uint32
 	number uint32 // behind those of the slots
 }
 
-// templateNode is what keys have behind the same segments. 0 stands for no node, as the root is
-// behind none.
+// templateNode stands for all keys that begin with the same segments. 0 is no node, because nothing
+// leads to the root.
 type templateNode struct {
-	// parent is the node in front of the segment that leads here.
+	// parent is the node before the segment that leads here.
 	parent uint32
-	// text is the literal text of that segment, or what is around its expression. For one that spans
-	// segments it is the index of its ends.
+	// text is the literal text of that segment, or the text around its expression. If the expression
+	// spans segments, it is the index of its ends.
 	text           ref
 	prefix, suffix uint32 // bytes of the text
 	kind           segmentKind
 	flags          nodeFlags
 	longest        uint32 // of the literal segments behind it, each octet percent-encoded
-	// deepest is how many segments the longest key has, and best the order of the best one.
+	// deepest is the number of segments of the longest key, and best the order of the best one.
 	deepest uint8
 	best    uint32
 	rule    uint32 // the number of the entry whose key ends here, from 1 on
 	whole   uint32 // the node behind an expression that is a whole segment
 	span    uint32 // the node behind an expression that spans segments
-	// around is the first node behind an expression with text around it, and next the one after this
-	// node, as long as there are a few.
+	// around is the first node for an expression with text around it. next is the next such node after
+	// this one, as long as there are only a few.
 	around, next uint32
 }
 
@@ -83,15 +85,16 @@ type nodeFlags uint8
 const (
 	hasLiterals nodeFlags = 1 << iota
 	hasMany               // expressions with text around them
-	// mayLeaveLess: of two keys of as many segments below, one may leave less of a path.
+	// mayLeaveLess is set if two keys below with equally many segments can leave different parts of a
+	// path.
 	mayLeaveLess
 )
 
 type templateEdge struct{ hash, node uint32 }
 
-// spanEnds tells what the segments at the end of keys have, behind an expression that spans
-// segments: a bit for each last octet and for each length, of the lowest six bits of both. Where
-// one of these segments has an expression it has all bits.
+// spanEnds describes the segments after an expression that spans segments, at the end of keys. It
+// has a bit for each last octet and for each length, by the lowest six bits of both. If one of
+// these segments has an expression, all bits are set.
 type spanEnds struct{ octets, lengths uint64 }
 
 func (e *spanEnds) add(s treeSegment) {
@@ -103,7 +106,7 @@ func (e *spanEnds) add(s treeSegment) {
 	e.octets |= 1 << (lastOctet(s.prefix) & 63)
 }
 
-// lastOctet returns the last octet of a text, 0 for none.
+// lastOctet returns the last octet of a text, or 0 if it is empty.
 func lastOctet(text string) byte {
 	if text == "" {
 		return 0
@@ -116,17 +119,17 @@ type textLengths struct {
 	all  []textLength
 	most textLength // of either text
 	seen map[textLength]bool
-	// beginnings are nodes in the order of the text in front of their expressions. Where one text
-	// begins with another, the shorter one alone is here.
+	// beginnings are nodes sorted by the text before their expressions. If one text begins with
+	// another, only the shorter one is here.
 	beginnings []uint32
 }
 
 type textLength struct{ prefix, suffix int }
 
-// few is how many segments with an expression are tried one after the other.
+// few is how many segments with an expression are tried one by one.
 const few = 4
 
-// newTemplateIndex returns an index without entries, of rules of which there are records.
+// newTemplateIndex returns an index without entries, for rules with these records.
 func newTemplateIndex(opts *options, sources []source, records arena) *templateIndex {
 	x := &templateIndex{
 		opts: *opts, sources: sources, records: records,
@@ -137,7 +140,7 @@ func newTemplateIndex(opts *options, sources []source, records arena) *templateI
 	return x
 }
 
-// len returns how many templates there are.
+// len returns the number of templates.
 func (x *templateIndex) len() int {
 	if x == nil {
 		return 0
@@ -145,8 +148,22 @@ func (x *templateIndex) len() int {
 	return len(x.entries)
 }
 
-// each gives the rules of the templates, in the order of [options.compareRules], with the
-// precedence of their sources.
+// size returns the bytes that the index holds, without the lengths of text around expressions.
+func (x *templateIndex) size() int {
+	if x == nil {
+		return 0
+	}
+	return x.records.size() + x.texts.size() + sizeOf(x.entries) + sizeOf(x.nodes) +
+		sizeOf(x.ends) + sizeOf(x.edges)
+}
+
+func sizeOf[T any](list []T) int {
+	var value T
+	return cap(list) * int(unsafe.Sizeof(value))
+}
+
+// each yields the rules of the templates with the precedence of their sources, in the order of
+// [options.compareRules].
 func (x *templateIndex) each() iter.Seq2[int, rankedRule] {
 	return func(yield func(int, rankedRule) bool) {
 		for i := range x.len() {
@@ -157,7 +174,7 @@ func (x *templateIndex) each() iter.Seq2[int, rankedRule] {
 	}
 }
 
-// template takes the i-th template apart.
+// template decodes the i-th template.
 func (x *templateIndex) template(i int) *templateRule {
 	var r record
 	r.decode(&x.records, x.records.bytes(x.entries[i].at))
@@ -214,7 +231,7 @@ func (x *templateIndex) find(key string) (i int, ok bool) {
 			return 0, false
 		}
 	}
-	// The variables may have other names than those of a canonical key.
+	// The variables can have other names than in a canonical key.
 	i = int(x.nodes[node].rule) - 1
 	return i, i >= 0 && x.key(i) == key
 }
@@ -234,14 +251,14 @@ func (x *templateIndex) below(above string) []*templateRule {
 	return found
 }
 
-// treeSegment is a segment as the tree has it: the text around its expression, or its own.
+// treeSegment is a segment in the form of the tree: its text, or the text around its expression.
 type treeSegment struct {
 	kind           segmentKind
 	prefix, suffix string
 }
 
-// inTreeOrder returns the segments of a key. Those behind an expression that spans segments come
-// from the last one on.
+// inTreeOrder returns the segments of a key. Those after an expression that spans segments are in
+// reverse order.
 func inTreeOrder(p *pattern.Pattern) []treeSegment {
 	segments := make([]treeSegment, len(p.Segments()))
 	for i, s := range p.Segments() {
@@ -262,7 +279,7 @@ func inTreeOrder(p *pattern.Pattern) []treeSegment {
 	return segments
 }
 
-// insert puts the key of an entry into the tree. Better keys have to come before others.
+// insert adds the key of an entry to the tree. Better keys must be added first.
 func (x *templateIndex) insert(p *pattern.Pattern, entry int) {
 	node := uint32(0)
 	x.note(node, p, entry)
@@ -279,7 +296,7 @@ func (x *templateIndex) insert(p *pattern.Pattern, entry int) {
 	x.nodes[node].rule = uint32(entry + 1)
 }
 
-// note notes a key with a node that it goes through.
+// note updates a node that a key passes through.
 func (x *templateIndex) note(node uint32, p *pattern.Pattern, entry int) {
 	n := &x.nodes[node]
 	n.best = min(n.best, x.entries[entry].order)
@@ -289,7 +306,7 @@ func (x *templateIndex) note(node uint32, p *pattern.Pattern, entry int) {
 	}
 }
 
-// grow adds the node behind a segment.
+// grow adds the node for a segment.
 func (x *templateIndex) grow(parent uint32, s treeSegment) uint32 {
 	node := uint32(len(x.nodes))
 	n := templateNode{parent: parent, kind: s.kind, best: math.MaxUint32}
@@ -318,7 +335,7 @@ func (x *templateIndex) grow(parent uint32, s treeSegment) uint32 {
 	return node
 }
 
-// addAround adds the node behind an expression with text around it to those of its parent.
+// addAround adds the node for an expression with text around it to its parent.
 func (x *templateIndex) addAround(parent, node uint32) {
 	if lengths := x.lengths[parent]; lengths != nil {
 		lengths.add(&x.nodes[node])
@@ -349,7 +366,7 @@ func (l *textLengths) add(n *templateNode) {
 	l.most.suffix = max(l.most.suffix, length.suffix)
 }
 
-// sortBeginnings sorts the beginnings of segments with expressions, once all keys are in the tree.
+// sortBeginnings sorts the texts before expressions, once all keys are in the tree.
 func (x *templateIndex) sortBeginnings() {
 	for node := range x.nodes {
 		n := &x.nodes[node]
@@ -373,7 +390,7 @@ func (x *templateIndex) sortBeginnings() {
 	}
 }
 
-// child returns the node behind a segment, 0 for none.
+// child returns the node for a segment, or 0.
 func (x *templateIndex) child(parent uint32, s treeSegment) uint32 {
 	switch s.kind {
 	case wholeSegment:
@@ -390,14 +407,14 @@ func (x *templateIndex) child(parent uint32, s treeSegment) uint32 {
 	}
 }
 
-// leads reports whether the node of an edge is that behind a segment.
+// leads reports whether an edge leads to the node for a segment.
 func (x *templateIndex) leads(parent uint32, s treeSegment, node uint32) bool {
 	n := &x.nodes[node]
 	return n.parent == parent && n.kind == s.kind &&
 		x.prefix(n) == s.prefix && x.suffix(n) == s.suffix
 }
 
-// addEdge adds an edge that is not there yet.
+// addEdge adds an edge that does not exist yet.
 func (x *templateIndex) addEdge(parent uint32, s treeSegment, node uint32) {
 	if x.taken++; x.taken > len(x.edges)-len(x.edges)/4 {
 		old := x.edges

@@ -14,12 +14,13 @@ import (
 type templateKey struct {
 	text  string   // in canonical form
 	names []string // of the variables, by slot
-	// spans tells that an expression spans segments, inSegment that the last segment has one.
+	// spans is set if an expression spans segments, inSegment if the last segment has an expression.
 	spans, inSegment bool
 }
 
-// parseTemplateKey takes the key of a template apart, or returns what is wrong with it. The
-// variables of its canonical form are numbered from 1 on, as their names mean nothing elsewhere.
+// parseTemplateKey splits the key of a template, or says what is wrong with it. Its canonical form
+// has numbers from 1 on instead of the names of variables, because the names have no meaning
+// elsewhere.
 func (o *options) parseTemplateKey(key string) (k templateKey, err error) {
 	if len(key) > maxKey {
 		return k, checkKey(key)
@@ -74,7 +75,7 @@ func (k *templateKey) addVariable(part templatePart) error {
 	return nil
 }
 
-// check says what is wrong with a key all parts of which are good.
+// check says what is wrong with a key whose parts are valid.
 func (k *templateKey) check() error {
 	if hasDotSegment(k.text) {
 		return checkKey("..")

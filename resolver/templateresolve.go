@@ -1,7 +1,7 @@
 package resolver
 
-// appendByTemplate resolves a request as AppendDestination does, if a template matches it better
-// than the rule of the table that was found. The result is an error if the path is too long for
+// appendByTemplate resolves a request like AppendDestination, if a template matches it better than
+// the rule that was found in the table. The result is an error if the path is too long for
 // templates, or if the search takes too many steps.
 func (rs *Ruleset) appendByTemplate(dst []byte, found literalMatch, req *Request) (
 	end []byte, result Result, ok bool,
@@ -21,7 +21,7 @@ func (rs *Ruleset) appendByTemplate(dst []byte, found literalMatch, req *Request
 	return end, result, true
 }
 
-// matchBetter finds the template that a pathname matches better than what of the table it matches.
+// matchBetter finds the template that matches a pathname better than the rule of the table.
 func (x *templateIndex) matchBetter(
 	than literalMatch, t *table, pathname string,
 ) (m templateMatch, effort int, ok bool) {
@@ -32,7 +32,7 @@ func (x *templateIndex) matchBetter(
 	return x.match(best, pathname), effort, true
 }
 
-// appendTemplate resolves a request that a template matches, which took some effort to find.
+// appendTemplate resolves a request that a template matches. effort is what finding it took.
 func (rs *Ruleset) appendTemplate(
 	dst []byte, m *templateMatch, effort int, req *Request,
 ) ([]byte, Result) {
@@ -56,7 +56,7 @@ func (rs *Ruleset) appendTemplate(
 	return end, result
 }
 
-// recordOf returns the record that a template is for its captures of a path.
+// recordOf returns the record of a template for its captures of a path.
 func (c *compiled) recordOf(m *templateMatch, effort int, path string) (r record, err error) {
 	switch v := &m.value; {
 	case v.outcome != "":
@@ -90,8 +90,8 @@ func (c *compiled) recordOf(m *templateMatch, effort int, path string) (r record
 	return r, nil
 }
 
-// followTemplate follows the chain of a template with an internal destination, which matches where
-// the stepper is.
+// followTemplate follows the chain of a template with an internal destination, which matches the
+// stepper's path.
 func (s *stepper) followTemplate(m *templateMatch) (chainEnd, error) {
 	first := s.take(&match{template: *m}, &chainEnd{})
 	if first.err != nil {

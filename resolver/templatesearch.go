@@ -9,24 +9,24 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// maxTemplatePath is how long a path can be that begins as a template does (R9).
+// maxTemplatePath is the maximum length of a path that begins as a template does (R9).
 const maxTemplatePath = 8 << 10
 
 // maxEffort is how many steps a search may take, and all searches of a chain together. A step goes
-// behind a node of the tree, or compares some text. Only templates that a path nearly matches at
-// each of thousands of segments would take more.
+// to a node of the tree, or compares some text. Only templates that a path nearly matches at each
+// of thousands of segments would take more.
 const maxEffort = 10_000
 
-// templateFound is the best match among templates. It holds nothing of the path.
+// templateFound is the best match among templates, without any text of the path.
 type templateFound struct {
 	rule uint32 // the number of the entry, from 1 on; 0 for none
-	// segments is how many segments of the path the key's own ones take.
+	// segments is how many segments of the path match segments of the key that do not span.
 	segments int
 	end      int // in the path's text
 	leaves   int
 }
 
-// templateMatch is a match with what it takes of a path, and leaves of it.
+// templateMatch is a match with its captures, and with the rest of the path.
 type templateMatch struct {
 	templateFound
 	key       string // in the rule's spelling
@@ -38,7 +38,7 @@ type templateMatch struct {
 	captures  []string // by the number of the variable
 }
 
-// isTooLong reports whether a path that begins as a template does is longer than it may be.
+// isTooLong reports whether a path begins as a template does and is too long for that.
 func (x *templateIndex) isTooLong(path string) bool {
 	return len(path) > maxTemplatePath && x != nil && x.begins(path)
 }
@@ -61,7 +61,7 @@ func (x *templateIndex) begins(path string) bool {
 	return false
 }
 
-// beginsAround reports whether a segment begins with the text in front of an expression of a node.
+// beginsAround reports whether a segment begins with the text before an expression at a node.
 func (x *templateIndex) beginsAround(node uint32, segment string) bool {
 	n := &x.nodes[node]
 	if n.flags&hasMany == 0 {
@@ -75,7 +75,8 @@ func (x *templateIndex) beginsAround(node uint32, segment string) bool {
 	lengths := x.lengths[node]
 	canonical := x.canonicalEnds(lengths, segment)
 	beginning := func(i int) string { return x.prefix(&x.nodes[lengths.beginnings[i]]) }
-	// No beginning begins with another, so only the last one that is not greater can match.
+	// No beginning is the beginning of another one, so only the last one that is not greater can
+	// match.
 	i := sort.Search(len(lengths.beginnings), func(i int) bool { return beginning(i) > canonical })
 	return i > 0 && strings.HasPrefix(canonical, beginning(i-1))
 }
@@ -95,18 +96,18 @@ type templateSearch struct {
 	path   string
 	best   templateFound
 	effort int
-	// Behind an expression that spans segments, they are looked at from the last one on. inTail tells
-	// that they are, end is where the last one ends, and from where the first one may begin.
+	// After an expression that spans segments, the path is read from its end. inTail is set then. end
+	// is where the last segment ends, and from is where the first one may begin.
 	inTail    bool
 	end, from int
-	// slashes are the places of those in front of the segments that have been read, the last one
-	// first. Many keys have text around expressions there, and each segment is read once for all.
+	// slashes are the places of the slashes before the segments that have been read, in reverse order.
+	// Many keys can have text around expressions there, and each segment is read once for all.
 	slashes [pattern.MaxSegments]int
 	read    int
 }
 
-// segment returns the segment at a place, and the place of the next one: where segments begin, or
-// how many segments are behind them.
+// segment returns the segment at a place, and the next place. A place is an offset in the path, or
+// in the tail the number of segments after it.
 func (s *templateSearch) segment(at int) (segment string, next int, ok bool) {
 	if s.inTail {
 		return s.segmentInFrontOf(at)
@@ -121,7 +122,7 @@ func (s *templateSearch) segment(at int) (segment string, next int, ok bool) {
 	return s.path[at : at+end], at + end + 1, true
 }
 
-// segmentInFrontOf returns the segment in front of the last ones, and how many they are with it.
+// segmentInFrontOf returns the segment before the last ones, and their number with it.
 func (s *templateSearch) segmentInFrontOf(last int) (segment string, next int, ok bool) {
 	end := s.slashes[last-1]
 	if end < s.from {
@@ -134,8 +135,8 @@ func (s *templateSearch) segmentInFrontOf(last int) (segment string, next int, o
 	return s.path[s.slashes[last]+1 : end], last + 1, true
 }
 
-// visit looks at a node, and at those behind it whose segments the path has from a place on. As
-// many segments of the path as given are those of the key so far.
+// visit visits a node, and the nodes for the segments of the path from a place on. segments is how
+// many segments of the path have been matched.
 func (s *templateSearch) visit(node uint32, segments, at int) {
 	n := &s.index.nodes[node]
 	if s.effort > maxEffort || s.hasBetter(n) {
@@ -158,7 +159,8 @@ func (s *templateSearch) visit(node uint32, segments, at int) {
 	}
 }
 
-// visitBehind looks at the nodes behind a segment of the path, which is in front of another one.
+// visitBehind visits the nodes for a segment of the path; next is the place of the following
+// segment.
 func (s *templateSearch) visitBehind(node uint32, segment string, segments, next int) {
 	n := &s.index.nodes[node]
 	s.effort += 1 + s.index.readEffort(segment, int(n.longest))
@@ -173,7 +175,7 @@ func (s *templateSearch) visitBehind(node uint32, segment string, segments, next
 	}
 }
 
-// visitAround looks behind the expressions of a node whose text around them a segment has.
+// visitAround visits the nodes for expressions with text around them, if the segment has that text.
 func (s *templateSearch) visitAround(node uint32, segment string, segments, next int) {
 	x := s.index
 	n := &x.nodes[node]
@@ -201,10 +203,10 @@ func (s *templateSearch) visitAround(node uint32, segment string, segments, next
 	}
 }
 
-// How many bytes of a segment are read in the time of a step, as they are and encoded.
+// How many bytes of a segment are read in the time of a step: unchanged, and in canonical form.
 const bytesInStep, encodedInStep = 64, 8
 
-// readEffort is how many steps it takes to read so much of a segment in its canonical form.
+// readEffort is the number of steps that reading so much of a segment in canonical form takes.
 func (x *templateIndex) readEffort(segment string, n int) int {
 	n = min(n, len(segment))
 	if n >= encodedInStep && (x.opts.foldCase || strings.IndexByte(segment, '%') >= 0) {
@@ -215,7 +217,7 @@ func (x *templateIndex) readEffort(segment string, n int) int {
 
 func (l textLength) sum() int { return l.prefix + l.suffix }
 
-// visitMatching looks behind an expression if a segment has the text around it.
+// visitMatching visits the node for an expression if a segment has the text around it.
 func (s *templateSearch) visitMatching(node uint32, segment string, segments, next int) {
 	n := &s.index.nodes[node]
 	s.effort += 1 + s.index.readEffort(segment, len("%XX")*int(n.prefix+n.suffix))
@@ -224,8 +226,8 @@ func (s *templateSearch) visitMatching(node uint32, segment string, segments, ne
 	}
 }
 
-// visitSpan looks at an expression that spans segments, whose first one is at a place. It takes all
-// the rest of the path but for a "/" at its end, or what is in front of more text.
+// visitSpan visits the node for an expression that spans segments and begins at a place. It matches
+// the rest of the path except for a "/" at its end, or what comes before more text.
 func (s *templateSearch) visitSpan(node uint32, segments, at int) {
 	n := &s.index.nodes[node]
 	rest := strings.TrimSuffix(s.path[at:], "/")
@@ -248,8 +250,8 @@ func (s *templateSearch) visitSpan(node uint32, segments, at int) {
 	s.inTail = false
 }
 
-// visitTails looks for the segments behind an expression that spans segments, from the end of the
-// path on: the last place leaves least of it.
+// visitTails searches for the segments after an expression that spans segments, from the end of the
+// path: the last match leaves the least of it.
 func (s *templateSearch) visitTails(node uint32, segments int) {
 	n := &s.index.nodes[node]
 	ends := &s.index.ends[n.text]
@@ -271,13 +273,13 @@ func (s *templateSearch) visitTails(node uint32, segments int) {
 	}
 }
 
-// mayEnd reports whether a segment may be one at the end of keys.
+// mayEnd reports whether a segment may be the last one of a key.
 func (x *templateIndex) mayEnd(ends *spanEnds, segment string, isEncoded bool) bool {
 	last := lastOctet(segment)
 	if !isEncoded && !x.opts.foldCase {
 		return hasBit(ends.octets, int(last)) && hasBit(ends.lengths, len(segment))
 	}
-	// A triplet stands for an octet, or for itself in upper case.
+	// A triplet stands for an octet or, in upper case, for itself.
 	octet, ok := weburl.Triplet(segment, max(0, len(segment)-len("%XX")))
 	return ends.mayBeLast(last) || ok && ends.mayBeLast(octet)
 }
@@ -288,11 +290,11 @@ func (e *spanEnds) mayBeLast(octet byte) bool {
 	return hasBit(e.octets, int(octet)) || hasBit(e.octets, int(octet^toggled))
 }
 
-// hasBit reports whether a word has the bit of a number, of which the lowest six bits count.
+// hasBit reports whether a word has the bit for the lowest six bits of a number.
 func hasBit(word uint64, number int) bool { return word>>(number&63)&1 != 0 }
 
-// hasBetter reports whether no key below a node can be better than the best match so far. Of keys
-// of as many segments, without expressions that span segments, each leaves as much of the path.
+// hasBetter reports whether no key below a node can be better than the best match so far. Keys with
+// equally many segments, none of which spans, leave equally much of the path.
 func (s *templateSearch) hasBetter(n *templateNode) bool {
 	if s.best.rule == 0 || int(n.deepest) > s.best.segments {
 		return false
@@ -302,7 +304,7 @@ func (s *templateSearch) hasBetter(n *templateNode) bool {
 }
 
 // offer takes a match that ends at a place of the path if it is better than the best one so far. A
-// longer one is better, then one that takes more of the path, and then the better template.
+// longer one is better, then one that leaves less of the path, and then the better template.
 func (s *templateSearch) offer(rule uint32, segments, end int) {
 	x, leaves := s.index, leaves(s.path[end:])
 	this := &x.entries[rule-1]
@@ -322,8 +324,8 @@ func (s *templateSearch) offer(rule uint32, segments, end int) {
 	s.best = templateFound{rule, segments, end, leaves}
 }
 
-// leaves is how much a match leaves of a path. One slash at its end does not count, as exact keys
-// take it.
+// leaves is how much of a path a match leaves. One slash at the end does not count, because exact
+// keys match it.
 func leaves(remaining string) int {
 	if remaining == "/" {
 		return 0
@@ -331,8 +333,8 @@ func leaves(remaining string) int {
 	return len(remaining)
 }
 
-// precedes reports whether a template matches better than a literal key: it is longer, or takes
-// more of the path.
+// precedes reports whether a template matches better than a literal key: it is longer, or leaves
+// less of the path.
 func (m *templateFound) precedes(found literalMatch, t *table) bool {
 	if found.ref == 0 {
 		return true
@@ -341,7 +343,7 @@ func (m *templateFound) precedes(found literalMatch, t *table) bool {
 	return m.segments > segments || m.segments == segments && m.leaves < leaves(found.remaining)
 }
 
-// match returns what a match takes of a path, and leaves of it.
+// match returns the captures of a match, and the rest of the path.
 func (x *templateIndex) match(found templateFound, path string) (m templateMatch) {
 	var r record
 	r.decodeAnswer(&x.records, x.records.bytes(x.entries[found.rule-1].at))
@@ -378,13 +380,13 @@ func (x *templateIndex) match(found templateFound, path string) (m templateMatch
 	return m
 }
 
-// cutSegment cuts a key behind its first segment.
+// cutSegment splits a key after its first segment.
 func cutSegment(key string) (segment, behind string, isLast bool) {
 	segment, behind, found := strings.Cut(key, "/")
 	return segment, behind, !found
 }
 
-// startOfLast returns where the "/" in front of the last n segments of a path is.
+// startOfLast returns the place of the "/" before the last n segments of a path.
 func startOfLast(path string, n int) int {
 	for range n {
 		path = path[:strings.LastIndexByte(path, '/')]
@@ -392,7 +394,7 @@ func startOfLast(path string, n int) int {
 	return len(path)
 }
 
-// literal returns the node behind a literal segment, however it is spelled, 0 for none.
+// literal returns the node for a literal segment in any spelling, or 0.
 func (x *templateIndex) literal(node uint32, segment string) uint32 {
 	if len(segment) > int(x.nodes[node].longest) {
 		return 0
@@ -401,7 +403,7 @@ func (x *templateIndex) literal(node uint32, segment string) uint32 {
 	return x.child(node, treeSegment{literalSegment, x.canonical(memory[:0], segment), ""})
 }
 
-// canonical returns the canonical form of a segment (R3). It may use memory behind dst.
+// canonical returns the canonical form of a segment (R3). It may use the memory after dst.
 func (x *templateIndex) canonical(dst []byte, segment string) string {
 	if !x.opts.foldCase && strings.IndexByte(segment, '%') < 0 {
 		return segment
@@ -409,8 +411,8 @@ func (x *templateIndex) canonical(dst []byte, segment string) string {
 	return text(x.opts.appendKey(dst, segment))
 }
 
-// canonicalEnds returns a segment, each octet in its canonical form. A long one is cut to so much
-// of its beginning and end as there is text around expressions.
+// canonicalEnds returns a segment with each octet in canonical form. Only as much of its beginning
+// and end is returned as there is text around expressions.
 func (x *templateIndex) canonicalEnds(lengths *textLengths, segment string) string {
 	if !x.opts.foldCase && strings.IndexByte(segment, '%') < 0 {
 		return segment

@@ -7,7 +7,7 @@ import (
 )
 
 // matchSegment reports whether a segment of a path has the text around an expression. It returns
-// what that captures, as the path spells it.
+// the capture, as the path spells it.
 func (x *templateIndex) matchSegment(
 	prefix, suffix, segment string,
 ) (captured string, ok bool) {
@@ -19,8 +19,8 @@ func (x *templateIndex) matchSegment(
 	return segment[start:max(start, end)], ok && end > start
 }
 
-// cutPrefix reports whether a segment begins with canonical text, however it is spelled, and where
-// that ends.
+// cutPrefix reports whether a segment begins with canonical text, in any spelling, and where that
+// ends.
 func (x *templateIndex) cutPrefix(segment, prefix string) (end int, ok bool) {
 	if strings.HasPrefix(segment, prefix) && !isWithinTriplet(segment, len(prefix)) {
 		return len(prefix), true
@@ -40,7 +40,7 @@ func (x *templateIndex) cutPrefix(segment, prefix string) (end int, ok bool) {
 	return end, true
 }
 
-// cutSuffix reports whether a segment ends in canonical text, however it is spelled, and where that
+// cutSuffix reports whether a segment ends in canonical text, in any spelling, and where that
 // begins.
 func (x *templateIndex) cutSuffix(segment, suffix string) (start int, ok bool) {
 	start = len(segment) - len(suffix)
@@ -59,7 +59,7 @@ func (x *templateIndex) cutSuffix(segment, suffix string) (start int, ok bool) {
 	return start, suffix == ""
 }
 
-// appendUnit appends the canonical form of what stands for one octet.
+// appendUnit appends the canonical form of a unit, which stands for one octet.
 func (x *templateIndex) appendUnit(dst []byte, unit string) []byte {
 	start := len(dst)
 	dst = append(dst, unit...)
@@ -72,8 +72,8 @@ func (x *templateIndex) appendUnit(dst []byte, unit string) []byte {
 	return dst
 }
 
-// canonicalUnits returns the form of a segment in which each octet is canonical by itself, also
-// where a "%" is none's.
+// canonicalUnits returns a segment with each unit in canonical form, even if a "%" does not begin a
+// triplet.
 func (x *templateIndex) canonicalUnits(segment string) string {
 	canonical := make([]byte, 0, len(segment))
 	for at := 0; at < len(segment); {
@@ -84,7 +84,7 @@ func (x *templateIndex) canonicalUnits(segment string) string {
 	return text(canonical)
 }
 
-// isWithinTriplet reports whether a place in a path is between the characters of a triplet.
+// isWithinTriplet reports whether a place in a path is inside a triplet.
 func isWithinTriplet(path string, at int) bool {
 	for start := max(0, at-2); start < at; start++ {
 		if _, ok := weburl.Triplet(path, start); ok && start+3 > at {
@@ -94,7 +94,7 @@ func isWithinTriplet(path string, at int) bool {
 	return false
 }
 
-// lastUnit returns the length of what stands for the last octet of a path, or 0 if it is empty.
+// lastUnit returns the length of the last unit of a path, or 0 if it is empty.
 func lastUnit(path string) int {
 	if n := len(path); n >= 3 && nextUnit(path[n-3:]) == 3 {
 		return 3
@@ -102,7 +102,8 @@ func lastUnit(path string) int {
 	return min(1, len(path))
 }
 
-// nextUnit returns the length of what stands for one octet of a path, or 0 at its end.
+// nextUnit returns the length of the next unit of a path, or 0 at its end. A unit is a triplet or a
+// byte.
 func nextUnit(path string) int {
 	if _, ok := weburl.Triplet(path, 0); ok {
 		return 3

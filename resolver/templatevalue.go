@@ -10,8 +10,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// templateValue is the value of a rule whose key is a template. Its texts have places for captures,
-// of two bytes each: placeMark, and the number of a variable with its operator.
+// templateValue is the value of a rule whose key is a template. Its texts have placeholders for
+// captures. Each has two bytes: placeMark, and the number of a variable with its operator.
 //
 //	key    gh/{owner}/{+path}
 //	value  https://github.com/{owner}?p={+path}
@@ -20,17 +20,17 @@ import (
 type templateValue struct {
 	internal bool
 	outcome  string // GoneValue or PassValue, "" for a destination
-	// base is origin and path of a URL, or a path. query and fragment have what they begin with.
+	// base is origin and path of a URL, or a path. query and fragment include their "?" and "#".
 	base, query, fragment string
 }
 
-// placeMark begins a place for a capture. No value has a control character (R10).
+// placeMark begins a placeholder. No value contains a control character (R10).
 const placeMark = 0
 
 // reservedPlace marks the number of a variable whose reserved characters stay as they are.
 const reservedPlace = 0x80
 
-// newTemplateValue returns the value that the texts of a record are.
+// newTemplateValue returns the value that a record has.
 func newTemplateValue(r *record) (v templateValue) {
 	if r.flags.has(noDestination) {
 		return templateValue{outcome: r.base}
@@ -40,7 +40,7 @@ func newTemplateValue(r *record) (v templateValue) {
 	return v
 }
 
-// cutPlace cuts a text behind its first place for a capture. slot is -1 where there is none.
+// cutPlace splits a text around its first placeholder. slot is -1 if there is none.
 func cutPlace(text string) (literal string, slot int, operator uritemplate.Operator, rest string) {
 	at := strings.IndexByte(text, placeMark)
 	if at < 0 {
@@ -54,19 +54,21 @@ func cutPlace(text string) (literal string, slot int, operator uritemplate.Opera
 	return text[:at], int(place &^ reservedPlace), operator, text[at+2:]
 }
 
-// appendFilled appends a text with captures in their places: raw, and encoded where the operator
-// may not emit them.
+// appendFilled appends a text with captures instead of placeholders. Captures are raw, and encoded
+// if the operator may not emit them.
 func appendFilled(dst []byte, text string, captures []string) []byte {
-	var memory [8]place
+	var memory [8]textRange
 	filled, _ := appendPlaced(dst, memory[:0], text, captures)
 	return filled
 }
 
-// place is where a capture is in a text.
-type place struct{ from, to int }
+// textRange is where a capture is in a text.
+type textRange struct{ from, to int }
 
-// appendPlaced is appendFilled, and appends where the captures are.
-func appendPlaced(dst []byte, places []place, text string, captures []string) ([]byte, []place) {
+// appendPlaced is appendFilled that also appends the places of the captures.
+func appendPlaced(
+	dst []byte, places []textRange, text string, captures []string,
+) ([]byte, []textRange) {
 	for {
 		literal, slot, operator, rest := cutPlace(text)
 		if dst = append(dst, literal...); slot < 0 {
@@ -74,13 +76,13 @@ func appendPlaced(dst []byte, places []place, text string, captures []string) ([
 		}
 		from := len(dst)
 		dst = operator.AppendRaw(dst, captures[slot])
-		places = append(places, place{from, len(dst)})
+		places = append(places, textRange{from, len(dst)})
 		text = rest
 	}
 }
 
-// marker stands for a capture while a value is parsed as a URL. It is of no use in one, and comes
-// out percent-encoded in paths.
+// marker stands for a capture while a value is parsed as a URL. It has no meaning in URLs, and the
+// result has it percent-encoded in paths.
 const (
 	marker        = "\uE000"
 	encodedMarker = "%EE%80%80"
@@ -127,8 +129,8 @@ const variableInHost = "an expression stands in the scheme or the host of the de
 	"which no request may choose; name the host in full: variables may stand in the path, the " +
 	"query and the fragment"
 
-// reachesPath reports whether a value that begins so is past its host. Slashes in front of the host
-// do not count, however many (URL Standard, special authority ignore slashes state).
+// reachesPath reports whether this beginning of a value includes the host. The number of slashes in
+// front of the host does not matter (URL Standard, special authority ignore slashes state).
 func reachesPath(start string) bool {
 	if isInternal(start) {
 		return true
@@ -137,7 +139,7 @@ func reachesPath(start string) bool {
 	return ok && strings.ContainsAny(strings.TrimLeft(rest, `/\`), "/?#")
 }
 
-// assembleValue parses a value with markers, and puts places for captures there.
+// assembleValue parses a value with markers, and replaces them with placeholders.
 func assembleValue(marked string, places []byte) (v templateValue, parsed parsedValue, err error) {
 	parsed, err = parseValue(marked)
 	if err != nil {
@@ -161,7 +163,7 @@ func assembleValue(marked string, places []byte) (v templateValue, parsed parsed
 	return v, parsed, nil
 }
 
-// withPlaces puts the first places for captures where a text has markers.
+// withPlaces replaces the markers of a text with the first placeholders.
 func withPlaces(text string, places []byte) (filled string, rest []byte) {
 	literals := strings.Split(strings.ReplaceAll(text, encodedMarker, marker), marker)
 	if len(literals) == 1 {
@@ -177,8 +179,8 @@ func withPlaces(text string, places []byte) (filled string, rest []byte) {
 	return b.String(), places[len(literals)-1:]
 }
 
-// isTooLong reports whether captures would make the value longer than destinations are: they can
-// stand in it again and again.
+// isTooLong reports whether captures would make the value longer than destinations may be: a value
+// can contain them several times.
 func (v *templateValue) isTooLong(captures []string) bool {
 	n := 0
 	for _, text := range [...]string{v.base, v.query, v.fragment} {
@@ -193,12 +195,12 @@ func (v *templateValue) isTooLong(captures []string) bool {
 	return n > maxDestination
 }
 
-// baseOf returns origin and path with captures in their places.
+// baseOf returns origin and path with captures.
 func (v *templateValue) baseOf(captures []string) string {
 	return string(appendFilled(make([]byte, 0, 128), v.base, captures))
 }
 
-// textOf returns the value with captures in their places.
+// textOf returns the value with captures.
 func (v *templateValue) textOf(captures []string) string {
 	if v.outcome != "" {
 		return v.outcome
@@ -210,13 +212,13 @@ func (v *templateValue) textOf(captures []string) string {
 	return text + v.fragmentOf(captures)
 }
 
-// queryOf returns the query with captures in their places, without its "?".
+// queryOf returns the query with captures, without its "?".
 func (v *templateValue) queryOf(captures []string) string {
 	query := string(appendFilled(nil, strings.TrimPrefix(v.query, "?"), captures))
 	return string(weburl.AppendEncoded(nil, query, weburl.QuerySet))
 }
 
-// fragmentOf returns the fragment with captures in their places.
+// fragmentOf returns the fragment with captures.
 func (v *templateValue) fragmentOf(captures []string) string {
 	return string(appendFilled(nil, v.fragment, captures))
 }

@@ -15,30 +15,31 @@ func (rs *Ruleset) With(changes []RuleChange) (*Ruleset, Difference, error) {
 	return d.derive(changes)
 }
 
-// namedKeys is how many keys of each kind the differences of derived rulesets name.
+// namedKeys is how many keys of each kind a difference names.
 const namedKeys = 10
 
-// IsWorn reports whether the ruleset should be compiled anew, because much has changed. A quarter
-// of its arena is unused, or its table is too full.
+// IsWorn reports whether the ruleset should be compiled again, because a quarter of its arena is
+// unused, or its table is too full.
 func (rs *Ruleset) IsWorn() bool {
 	return rs.table.isWorn()
 }
 
-// Recompile compiles the ruleset anew, of its own rules. Rules get other numbers.
+// Recompile compiles the ruleset again from its own rules. Rules get other numbers.
 func (rs *Ruleset) Recompile() (*Ruleset, error) {
 	d := derivation{before: rs}
 	return d.compileAll()
 }
 
-// RuleOf returns the rule of a source, as [RuleChange] numbers it, for a key in any spelling. It
+// RuleOf returns the rule of a source, numbered as in [RuleChange], for a key in any spelling. It
 // also returns a rule that an earlier source shadows.
 func (rs *Ruleset) RuleOf(source int, key string) (rule Rule, ok bool) {
 	return rs.ruleOf(keyOfSource{source, rs.opts.canonicalKey(key)})
 }
 
-// BySpelling returns changes for [Ruleset.With] in which each spelling of a key has a rule of its
-// own; ruleOf is [Ruleset.RuleOf], or knows better. So removing one spelling leaves another one in
-// place. The error, of type [RuleErrors], names the keys that a source would have in two spellings.
+// BySpelling returns changes for [Ruleset.With] in which each spelling of a key has its own rule.
+// So removing one spelling leaves another in place. ruleOf is [Ruleset.RuleOf], or a function that
+// knows more. The error, of type [RuleErrors], names the keys that a source would have in two
+// spellings.
 func (rs *Ruleset) BySpelling(
 	changes []RuleChange, ruleOf func(source int, key string) (Rule, bool),
 ) ([]RuleChange, error) {
@@ -61,7 +62,7 @@ func (rs *Ruleset) BySpelling(
 	return oneEach(keys, spelled)
 }
 
-// oneEach returns changes to the rules that keys have, each of them in one spelling.
+// oneEach returns changes of the rules of keys, each of which has one spelling.
 func oneEach(
 	keys []keyOfSource, spelled map[keyOfSource]map[string]Rule,
 ) (changes []RuleChange, err error) {

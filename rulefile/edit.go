@@ -13,9 +13,9 @@ import (
 
 // Edit is a list of changes of a file's rules, which are made together or not at all.
 type Edit struct {
-	// Changes are each of another key.
+	// Changes are of different keys.
 	Changes []Change
-	// IsLast says that the edit leaves its source without rules, as far as known.
+	// IsLast says that the edit leaves its source without rules, as far as is known.
 	IsLast bool
 	// DefaultStatus is the status of rules without one, for a format that needs one. Default: the
 	// resolver's.
@@ -26,20 +26,20 @@ type Edit struct {
 
 // Change is a change of one rule.
 type Change struct {
-	// Key is the rule's, as the file spells it. In _redirects one rule may have several lines, also in
-	// other spellings of the key.
+	// Key is the rule's key, as the file spells it. In _redirects, one rule can have several lines,
+	// also with other spellings of the key.
 	Key string
-	// Rule is the key's new rule, instead of the one that it has; nil to remove that.
+	// Rule is the new rule for the key; nil to remove the rule.
 	Rule *resolver.Rule
-	// Was is the rule that is changed or removed, nil for none. Sources that compare single rules
-	// make the edit only if each Was is unchanged.
+	// Was is the rule that is changed or removed, nil for none. Sources that compare single rules make
+	// the edit only if each Was is unchanged.
 	Was *resolver.Rule
 }
 
-// ErrNoRule is the error of an edit that would remove a rule that is not there.
+// ErrNoRule is the error of an edit that would remove a rule that does not exist.
 var ErrNoRule = errors.New("there is no such rule")
 
-// Plan is an edit of a file that has been read: where it goes there, and what has to stay.
+// Plan is an edit of a file that has been read: where its changes go, and what must not change.
 type Plan struct {
 	edit    Edit
 	format  Format
@@ -50,22 +50,22 @@ type Plan struct {
 	others  ruleSum
 }
 
-// plannedChange is a change, of which is known whether its rule is there.
+// plannedChange is a change, and whether its rule was found.
 type plannedChange struct {
 	Change
 	isFound bool
 }
 
-// spot is where in a file an edit goes.
+// spot is the place of an edit in a file.
 type spot interface {
-	// check says why the file cannot have a rule, nil if it can.
+	// check says why the file cannot contain a rule, nil if it can.
 	check(rule resolver.Rule) error
-	// splices returns what the changes make of content, in order.
+	// splices returns the splices that make the changes in content, in order.
 	splices(changes []plannedChange, content io.ReadSeeker) ([]splice, error)
 }
 
-// Plan reads a file of rules once and finds where to edit. The error is an [Errors] if the file
-// does not parse, or that of content.
+// Plan reads a file of rules once and finds where to edit it. The error is an [Errors] if the file
+// is invalid, or that of content.
 func (e Edit) Plan(content io.Reader, format Format, source string) (p *Plan, err error) {
 	p = &Plan{
 		edit: e, format: format, source: source, others: ruleSum{format, maphash.MakeSeed(), 0},
@@ -93,7 +93,7 @@ func (e Edit) Plan(content io.Reader, format Format, source string) (p *Plan, er
 	return p, err
 }
 
-// keyOf returns what keys of one rule have in common.
+// keyOf returns a text that is the same for all keys of one rule.
 func (p *Plan) keyOf(key string) string {
 	if p.format == Redirects {
 		return resolver.CanonicalKey(key, false)
@@ -101,7 +101,7 @@ func (p *Plan) keyOf(key string) string {
 	return key
 }
 
-// changeOf returns the change of a rule of the file, nil for none.
+// changeOf returns the change of a rule in the file, nil for none.
 func (p *Plan) changeOf(rule resolver.Rule) *plannedChange {
 	change := p.byKey[p.keyOf(rule.Key)]
 	if change != nil {
@@ -110,7 +110,7 @@ func (p *Plan) changeOf(rule resolver.Rule) *plannedChange {
 	return change
 }
 
-// take takes in a rule of the file, and returns the change of it, nil for none.
+// take adds a rule of the file to the plan, and returns its change, nil for none.
 func (p *Plan) take(rule resolver.Rule) *plannedChange {
 	change := p.changeOf(rule)
 	if change == nil {
@@ -119,10 +119,10 @@ func (p *Plan) take(rule resolver.Rule) *plannedChange {
 	return change
 }
 
-// Copy copies the file of the plan to w with the edit made. Everything else stays as it is: order,
+// Copy copies the file of the plan to w and makes the edit. All else is copied unchanged: order,
 // indentation, comments, line ends. The error names all changes that are impossible. It is an
 // [Errors] if the format cannot have a rule, and [ErrNoRule] if a rule is missing. Otherwise it is
-// that of content or w. After an error, what was written is incomplete.
+// that of content or w. After an error, the copy is incomplete.
 func (p *Plan) Copy(w io.Writer, content io.ReadSeeker) error {
 	if err := p.check(); err != nil {
 		return err
@@ -150,8 +150,8 @@ func (p *Plan) check() error {
 	return errors.Join(append(missing, errs.orNil())...)
 }
 
-// Read reads the copy, like [Reading.Read], and checks that the edit has made no other change.
-// Where it has, the error is of type [Errors].
+// Read reads the copy, like [Reading.Read], and checks that the edit has made no other change. If
+// it has, the error is of type [Errors].
 func (p *Plan) Read(
 	copied io.Reader, add func(resolver.Rule),
 ) (warnings []lint.Warning, err error) {
@@ -182,7 +182,7 @@ func (p *Plan) Read(
 	return warnings, err
 }
 
-// ruleSum is a sum over rules, whatever their order and places.
+// ruleSum is a sum over rules that does not depend on their order and places.
 type ruleSum struct {
 	format Format
 	seed   maphash.Seed
@@ -197,13 +197,13 @@ func (s *ruleSum) add(rule resolver.Rule) {
 	s.sum += maphash.Comparable(s.seed, rule)
 }
 
-// splice puts text instead of what stands from one byte to another.
+// splice replaces the bytes from one place to another with a text.
 type splice struct {
 	from, to int
 	text     string
 }
 
-// copySpliced copies content with splices, which are in order and apart.
+// copySpliced copies content with splices, which are in order and do not overlap.
 func copySpliced(w io.Writer, content io.ReadSeeker, splices []splice) error {
 	_, err := content.Seek(0, io.SeekStart)
 	at := 0
@@ -225,7 +225,7 @@ func copySpliced(w io.Writer, content io.ReadSeeker, splices []splice) error {
 	return err
 }
 
-// textBetween returns what stands from one byte of content to another.
+// textBetween returns the text between two places of content.
 func textBetween(content io.ReadSeeker, from, to int) (string, error) {
 	if _, err := content.Seek(int64(from), io.SeekStart); err != nil {
 		return "", err

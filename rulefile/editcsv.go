@@ -11,7 +11,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// csvTable is a table that has been read, and what becomes of its rows.
+// csvTable is a table that has been read, and the changes of its rows.
 type csvTable struct {
 	*Rows
 	changed []splice
@@ -79,8 +79,8 @@ func (t *csvTable) text(rule *resolver.Rule) (text string) {
 	return text
 }
 
-// line returns the line of a row. Its key has a slash in front if that of the row that was read
-// last has one.
+// line returns the line of a row. Its key begins with a slash if that of the last row that was read
+// does.
 func (t *csvTable) line(row *schedule.Window) string {
 	var fields []string
 	for _, column := range t.columns {
@@ -96,8 +96,8 @@ func (t *csvTable) line(row *schedule.Window) string {
 	return rowText(fields, cmp.Or(t.quoted.Comma, ',')) + "\n"
 }
 
-// rowText returns the line of a row. A field is in quotation marks if it needs them under any
-// separator, as readers find out from the first row which one it is.
+// rowText returns the line of a row. A field is in quotation marks if any separator requires them,
+// because readers guess the separator from the first row.
 func rowText(row []string, separator rune) string {
 	fields := slices.Clone(row)
 	for i, field := range row {
@@ -108,8 +108,8 @@ func rowText(row []string, separator rune) string {
 	return strings.Join(fields, string(separator))
 }
 
-// spliceLines gives inserted lines the file's line ending; a replaced last line stays unterminated.
-// The splices are in order, and the last line of content ends at last.
+// spliceLines gives inserted lines the line ending of the file. A replaced last line stays
+// unterminated. The splices are in order, and the last line of content ends at last.
 func spliceLines(content io.ReadSeeker, last int, splices []splice) ([]splice, error) {
 	before, err := textBetween(content, max(0, last-maxText-2), last)
 	atEnd := slices.IndexFunc(splices, func(s splice) bool { return s.to == last })

@@ -7,14 +7,14 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// jsonPlace is what an edit has to know of an object of rules.
+// jsonPlace is what an edit must know about an object of rules.
 type jsonPlace struct {
 	open, close int // of the object
 	holes       []jsonHole
 	last        memberSpan
 	before      memberSpan // the member in front of the last
-	// kept is the end of the last member that is not removed, 0 for none; keptHoles, how many holes
-	// lie before it.
+	// kept is the end of the last member that is not removed, 0 for none; keptHoles is the number of
+	// holes before it.
 	kept, keptHoles int
 }
 
@@ -36,8 +36,8 @@ func (p *Plan) planJSON(content io.Reader) (spot, error) {
 	return place, err
 }
 
-// pass takes in the next member, and the change of it, nil for none. A removed member is cut up to
-// the next key.
+// pass adds the next member, and its change, nil for none. A removed member is cut up to the next
+// key.
 func (p *jsonPlace) pass(member memberSpan, change *plannedChange) {
 	if len(p.holes) > p.keptHoles {
 		p.holes[len(p.holes)-1].to = member.key
@@ -84,8 +84,8 @@ func (p *jsonPlace) splices(
 	return append(splices, end), err
 }
 
-// end puts members behind the last one that stays, instead of those that are removed there and
-// with the space around them that the last one has.
+// end adds members after the last one that stays. They replace the members that are removed there,
+// and get the white space around the last one.
 func (p *jsonPlace) end(added []string, content io.ReadSeeker) (splice, error) {
 	switch none := len(added) == 0; {
 	case p.kept == 0 && none:

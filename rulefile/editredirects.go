@@ -11,13 +11,13 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 )
 
-// redirectLines are the lines of a file that are rules, and those that an edit adds.
+// redirectLines are the lines of a file that are rules, and the lines that an edit adds.
 type redirectLines struct {
 	all  []*editedLine // a line that is two rules is there twice
 	last int           // where the last line of the file ends
 }
 
-// editedLine is a line that is a rule, or is to be one.
+// editedLine is a line that is a rule, or becomes one.
 type editedLine struct {
 	pattern *pattern.Pattern // of its key, nil where it is taken out
 	change  *plannedChange   // that takes it out or puts it in, nil for none
@@ -48,11 +48,11 @@ func (l *redirectLines) check(rule resolver.Rule) error {
 	return err
 }
 
-// maxPlacing bounds how many pairs of lines are compared, which takes seconds.
+// maxPlacing limits how many pairs of lines are compared, which can take seconds.
 const maxPlacing = 20_000_000
 
-// splices takes old lines out and puts new ones in, one rule after the other: the place of each
-// depends on those of all others.
+// splices removes old lines and adds new ones, one rule after the other: the place of each depends
+// on those of all others.
 func (l *redirectLines) splices(
 	changes []plannedChange, content io.ReadSeeker,
 ) (splices []splice, err error) {
@@ -79,9 +79,9 @@ func (l *redirectLines) splices(
 	return spliceLines(content, l.last, splices)
 }
 
-// put puts in the lines of a change. Of the lines that match a path the first wins there, so the
-// new ones go behind all those for paths below theirs, and in front of those that take theirs
-// whole; in the old ones' place, if that is there.
+// put adds the lines of a change. The first line that matches a path wins, so the new lines go
+// after those for paths below theirs, and before those that match all of their paths. If possible,
+// they replace the old lines.
 func (l *redirectLines) put(change *plannedChange) {
 	lines, _ := redirectsOf(*change.Rule) // which has been checked
 	key := patternOf(*change.Rule)

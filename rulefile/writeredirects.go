@@ -17,8 +17,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 )
 
-// Of the lines of a _redirects file that match a path, the first wins; of the rules of a ruleset,
-// that with the longest key.
+// Of the lines of a _redirects file that match a path, the first wins. Of the rules of a ruleset,
+// the one with the longest key does.
 
 // writeRedirects writes rules as a _redirects file, in an order in which the first matching line is
 // the right one. A rule without a status gets the default status, because a line without one has

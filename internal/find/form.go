@@ -17,8 +17,8 @@ import (
 
 // Keys are compared by their forms: see [near.FormByte].
 
-// folder makes the form of a text in which it is searched: that of keys, with neither accents nor
-// case beyond ASCII. It is for one goroutine.
+// folder makes the form of a text for searches: that of keys, without accents, and without case
+// beyond ASCII. It is not safe for concurrent use.
 type folder struct{ letters transform.Transformer }
 
 func newFolder() folder {
@@ -26,7 +26,7 @@ func newFolder() folder {
 	return folder{transform.Chain(norm.NFKD, marks, cases.Fold())}
 }
 
-// append appends the form of a text. Nearly all is ASCII, which needs no tables.
+// append appends the form of a text. ASCII needs no tables.
 func (f folder) append(dst []byte, text string) []byte {
 	start := len(dst)
 	dst = near.AppendForm(dst, text)
@@ -36,7 +36,7 @@ func (f folder) append(dst []byte, text string) []byte {
 	return dst
 }
 
-// compareKeys compares canonical keys by their forms, and keys with equal forms by their bytes.
+// compareKeys orders canonical keys by their forms, and keys with equal forms by their bytes.
 func compareKeys(a, b string) int {
 	i, j := 0, 0
 	for i < len(a) && j < len(b) {
@@ -49,7 +49,8 @@ func compareKeys(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a)-i, 0)-cmp.Compare(len(b)-j, 0), strings.Compare(a, b))
 }
 
-// compareStart compares the start of a key's form with a form: 0 says that the key begins with it.
+// compareStart compares the start of a key's form with a form. The result is 0 if the key begins
+// with it.
 func compareStart(key, form string) int {
 	at := 0
 	for i := range len(form) {

@@ -13,46 +13,46 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// Query is what a search looks for, and in which order.
+// Query is a search for rules, and their order.
 type Query struct {
-	// Text has words. A rule is found that has each of them in its key, destination or note, without
-	// regard to case and accents. First come the rules whose key begins with the whole text, then
-	// the others, each in the order of keys. A text with a brace is never at the beginning of a key,
-	// because names of variables do not count in the order.
+	// Text has words. A rule is found if each word is in its key, destination or note, without regard
+	// to case and accents. Rules whose key begins with the whole text come first, then the others,
+	// each in the order of keys. A text with a brace is never at the beginning of a key, because names
+	// of variables do not count in the order.
 	Text string
-	// Only says which rules may be found, by their numbers; nil for all.
+	// Only says which rules may be found, by number; nil for all.
 	Only func(number int) bool
-	// Rank orders rules by their numbers, as by how often they were used: those of the highest rank
-	// come first, and equal ones are in the order of keys. Ranks from 2^32 on are equal. It is nil for
-	// the order of keys alone.
+	// Rank orders rules by their numbers, for example by their uses: the highest rank comes first, and
+	// equal ranks are in the order of keys. Ranks from 2^32 on are equal. nil is the order of keys.
 	Rank func(number int) uint64
 	Most int // how many rules are returned at most
-	// Behind is where to go on; the zero value is the beginning.
+	// Behind is where to continue; the zero value is the beginning.
 	Behind Place
 }
 
-// Place is a place in the order of a search: behind a key, whose rule has this rank.
+// Place is a place in the order of a search: after a key, whose rule has this rank.
 type Place struct {
 	Key  string
 	Rank uint64
 }
 
-// Found has the rules that a search has found, in their order.
+// Found is the result of a search: rules in their order.
 type Found struct {
 	Rules []resolver.Rule
 	More  bool  // there may be more after the last one
 	Late  bool  // the time was up before enough were found
 	Next  Place // where to go on if there is More or it was Late
-	// Total is how many were found from the place on, and AtLeast says that not all were counted.
+	// Total counts the rules that were found from the place on. AtLeast is set if not all were
+	// counted.
 	Total   int
 	AtLeast bool
 }
 
-// countTime is until when a search goes on counting if it has found enough.
+// countTime is how long a search counts after it has found enough.
 const countTime = 50 * time.Millisecond
 
-// Search finds rules. It stops after 250 ms, and the next search goes on from there: nothing is
-// found twice, and nothing is left out.
+// Search finds rules. It stops after 250 ms, and the next search continues there: nothing is found
+// twice, and nothing is left out.
 func (x *Index) Search(ctx context.Context, ruleset *resolver.Ruleset, query Query) Found {
 	s := newSearch(query)
 	s.ctx, s.pause, s.begun, s.time = ctx, x.pause, time.Now(), x.searchTime
@@ -79,7 +79,7 @@ func canonicalOf(ruleset *resolver.Ruleset, key string) string {
 	return resolver.CanonicalKey(key, false)
 }
 
-// search is a search that is under way.
+// search is a search in progress.
 type search struct {
 	Query
 	ctx     context.Context
@@ -167,8 +167,8 @@ func (s *search) inOrder(k *keys) {
 	s.examine(numbers[max(at, rest):])
 }
 
-// byRank returns the numbers behind the place in the order of ranks. In the order of keys, in which
-// they are, those behind the place begin at an index. Most rules have rank 0.
+// byRank returns the numbers after the place in the order of ranks. The numbers are given in the
+// order of keys, in which those after the place begin at an index. Most rules have rank 0.
 func (s *search) byRank(numbers []uint32, at int) (sorted []uint32) {
 	var used []uint64 // 32 bits that are the lower the more uses there are, and the index
 	unused := make([]uint32, 0, len(numbers))
@@ -191,7 +191,7 @@ func (s *search) byRank(numbers []uint32, at int) (sorted []uint32) {
 	return append(sorted, unused...)
 }
 
-// examine looks for the text in rules, unless the time is up.
+// examine searches rules for the text, until the time is up.
 func (s *search) examine(numbers []uint32) {
 	for i, n := range numbers {
 		if s.isLate() {
@@ -220,7 +220,7 @@ func (s *search) examine(numbers []uint32) {
 	}
 }
 
-// placeOf returns the place behind a rule.
+// placeOf returns the place after a rule.
 func (s *search) placeOf(number uint32) (p Place) {
 	p.Key = s.ruleset.KeyOf(int(number))
 	if s.Rank != nil {

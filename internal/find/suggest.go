@@ -6,14 +6,14 @@ import (
 )
 
 // Listed are the keys of a ruleset that may be suggested to anybody, as [near.Texts]. Keys with
-// variables, unlisted ones, and those that are gone or pass are not among them.
+// variables, unlisted keys, and keys that are gone or pass are not included.
 type Listed struct {
 	*resolver.Ruleset
-	// Hits returns how often the rule with a number has redirected; nil where nobody counts.
+	// Hits returns how often the rule with a number has redirected; nil if nothing is counted.
 	Hits func(number int) uint64
 }
 
-// KeyOf returns the canonical key of the rule that has a number, "" for none.
+// KeyOf returns the canonical key of the rule with a number, "" for none.
 func (l *Listed) KeyOf(number int) string {
 	if key := l.Ruleset.KeyOf(number); !resolver.IsTemplate(key) {
 		return key
@@ -21,7 +21,7 @@ func (l *Listed) KeyOf(number int) string {
 	return ""
 }
 
-// Uses returns the hits of the rule that has a number, and whether it may be suggested.
+// Uses returns the hits of the rule with a number, and whether it may be suggested.
 func (l *Listed) Uses(number int) (n uint64, ok bool) {
 	rule, ok := l.Numbered(number)
 	if !ok || rule.Unlisted || rule.Value == resolver.GoneValue || rule.Value == resolver.PassValue {
@@ -33,8 +33,8 @@ func (l *Listed) Uses(number int) (n uint64, ok bool) {
 	return n, true
 }
 
-// Suggest returns the rules whose keys a path was perhaps meant to be that has none, nearest first:
-// see [near.Search]. It looks at all keys.
+// Suggest returns the rules whose keys were perhaps meant by a path that no key matches, the
+// nearest first: see [near.Search]. It compares all keys.
 func (l *Listed) Suggest(path string, most int) []resolver.Rule {
 	return l.rules(near.Search(l, path, most))
 }
@@ -47,11 +47,11 @@ func (l *Listed) rules(found []near.Found) (rules []resolver.Rule) {
 	return rules
 }
 
-// fewKeys is how many keys are looked at one by one while there is no index of them.
+// fewKeys is how many keys are compared one by one while there is no index.
 const fewKeys = 10_000
 
-// Suggest is [Listed.Suggest] with an index, for whom anybody can make work: it waits for nobody,
-// and finds none of many keys while the index is being made.
+// Suggest is [Listed.Suggest] with an index, for requests that anybody can make. It never waits:
+// while the index of many keys is being made, it finds none.
 func (x *Index) Suggest(listed Listed, path string, most int) []resolver.Rule {
 	w, ok := x.near.get(listed.Ruleset)
 	switch {

@@ -1,7 +1,7 @@
 package near
 
-// allowed is by how many bytes a text of some length may differ from what was meant: short texts
-// are near to too many.
+// allowed is by how many bytes a text of some length may differ from what was meant. Short texts
+// are similar to too many others.
 func allowed(length int) int { return min(2, length/3) }
 
 // allowedDistance returns the distance from a text to one that was perhaps meant. ok is false if

@@ -1,10 +1,10 @@
 package near
 
-// The form of a text is how texts are compared here: the ASCII letters in lower case, and what is
-// percent-encoded decoded, but for the slash. So it is the same for all spellings of a key, and
-// nearly always what people see and write.
+// Texts are compared in a form: ASCII letters are in lower case, and everything percent-encoded is
+// decoded, except for the slash. So all spellings of a key have one form, and it is nearly always
+// what people see and write.
 
-// FormByte returns the byte of the form for what a text has at an index, and the next index.
+// FormByte returns the byte of the form at an index of a text, and the next index.
 func FormByte(text string, at int) (c byte, next int) {
 	c, next = text[at], at+1
 	if octet, ok := escapedOctet(text, at); ok && octet != '/' {
@@ -26,7 +26,7 @@ func AppendForm(dst []byte, text string) []byte {
 	return dst
 }
 
-// escapedOctet returns the octet that a text has percent-encoded at an index, if it has one there.
+// escapedOctet returns the octet that is percent-encoded at an index of a text, if there is one.
 func escapedOctet(text string, at int) (octet byte, ok bool) {
 	if text[at] != '%' || at+2 >= len(text) {
 		return 0, false
@@ -35,7 +35,7 @@ func escapedOctet(text string, at int) (octet byte, ok bool) {
 	return high<<4 | low, high|low < 16
 }
 
-// hexDigit returns the value of a hexadecimal digit, and 16 for anything else.
+// hexDigit returns the value of a hexadecimal digit, or 16 for any other byte.
 func hexDigit(c byte) byte {
 	switch {
 	case '0' <= c && c <= '9':

@@ -24,10 +24,10 @@ type Index struct {
 	added   []uint32 // newer than that, in no order
 }
 
-// pauseEvery is how many texts are looked at from one pause to the next.
+// pauseEvery is the number of texts between two pauses.
 const pauseEvery = 64
 
-// NewIndex makes an index of texts. It calls pause again and again, to let others run.
+// NewIndex makes an index of texts. It calls pause now and then, to let others run.
 func NewIndex(texts Texts, pause func()) *Index {
 	x := &Index{starts: make([]uint32, 1<<bits.Len(uint(count(texts)))+1)}
 	pieces := 0
@@ -57,15 +57,15 @@ func count(texts Texts) (n int) {
 	return n
 }
 
-// With returns the index with more numbers. It is called once at most, as the two share memory;
-// whoever searches this one does not see what is new.
+// With returns the index with more numbers. It may be called only once, because both share memory.
+// Searches of x do not see what is new.
 func (x *Index) With(numbers []uint32) *Index {
 	next := *x
 	next.added = append(x.added, numbers...)
 	return &next
 }
 
-// Added is how many numbers have been added. To search among them takes longer.
+// Added is how many numbers have been added. Searching among them takes longer.
 func (x *Index) Added() int { return len(x.added) }
 
 // kind says which text a piece was cut from.
@@ -102,13 +102,13 @@ func (x *Index) eachPieceOf(text []byte, k kind, do func(bucket int)) {
 	}
 }
 
-// pieceOf returns where the i-th piece of a text lies that may differ by most bytes.
+// pieceOf returns the place of the i-th piece of a text that may differ by most bytes.
 func pieceOf(length, i, most int) (start, end int) {
 	return i * length / (most + 1), (i + 1) * length / (most + 1)
 }
 
 // bucket returns the bucket of the i-th piece of texts with a length. The hash (FNV-1a) is the same
-// everywhere, and so is what is found where only so many texts are compared.
+// everywhere. So results are, too, even if not all texts are compared.
 func (x *Index) bucket(k kind, length, i int, piece []byte) int {
 	hash := uint64(14695981039346656037)
 	for _, c := range piece {
@@ -119,8 +119,9 @@ func (x *Index) bucket(k kind, length, i int, piece []byte) int {
 	return int(high)
 }
 
-// Search is [Search] among the texts of the index. Anybody can make it work: of the texts that have
-// a piece in common with the path it compares some 1,500, those with the rarest pieces first.
+// Search is [Search] among the texts of the index. Anybody can ask for it, so its work is limited:
+// it compares some 1,500 texts that have a piece in common with the path, those with the rarest
+// pieces first.
 func (x *Index) Search(texts Texts, path string, most int) []Found {
 	var memory [longestText]byte
 	s := indexSearch{search: search{texts: texts, most: most}, Index: x}
@@ -141,7 +142,7 @@ func (x *Index) Search(texts Texts, path string, most int) []Found {
 	return s.best
 }
 
-// indexSearch is a search with an index.
+// indexSearch is a search that uses an index.
 type indexSearch struct {
 	search
 	*Index
@@ -152,10 +153,10 @@ type indexSearch struct {
 }
 
 // mostLists is for the last segment, among whole texts and among last segments: five lengths with
-// three pieces, each at five places, and of these two with neighbours that have changed places.
+// three pieces, each at five places, two of them with swapped neighbours.
 const mostLists = 2 * 5 * (3 + 2) * 5
 
-// mostTries is how many candidates are compared, apart from as many that were added.
+// mostTries is how many candidates are compared, besides as many that were added.
 const mostTries = 1500
 
 // collect collects the candidates for a part of the path.
@@ -200,8 +201,7 @@ func (s *indexSearch) list(bucket int) {
 	}
 }
 
-// tryCollected tries the candidates, first those of which there are few, until so many have been
-// tried.
+// tryCollected compares the candidates, the shortest lists first, up to the limit.
 func (s *indexSearch) tryCollected(most int) {
 	lists := s.lists[:s.count]
 	slices.SortFunc(lists, func(a, b []uint32) int { return cmp.Compare(len(a), len(b)) })

@@ -10,8 +10,8 @@ func HasReserved(path string) bool {
 	return false
 }
 
-// WithoutEscapes returns a canonical path with its reserved characters decoded. Paths that differ
-// in such escapes alone, as ( and %28, become equal. It reports whether there are any such
+// WithoutEscapes returns a canonical path with its reserved characters decoded. Paths become equal
+// if they differ only in such escapes, such as ( and %28. It reports whether there are any such
 // characters.
 func WithoutEscapes(path string) (decoded string, hasReserved bool) {
 	text := make([]byte, 0, len(path))
@@ -27,8 +27,8 @@ func WithoutEscapes(path string) (decoded string, hasReserved bool) {
 	return string(text), hasReserved
 }
 
-// isReserved reports whether a character and its escape are both found in paths, and told apart. A
-// "/" separates segments, as its escape does not on purpose.
+// isReserved reports whether paths contain a character and its escape as two different things. A
+// "/" separates segments; its escape is meant not to.
 func isReserved(c byte) bool {
 	const (
 		low uint64 = 1<<'!' | 1<<'$' | 1<<'&' | 1<<'\'' | 1<<'(' | 1<<')' | 1<<'*' | 1<<'+' |

@@ -11,10 +11,10 @@ import (
 type Texts interface {
 	// Numbers is an exclusive upper bound of the numbers.
 	Numbers() int
-	// KeyOf returns the text of a number, "" for none.
+	// KeyOf returns the text with a number, "" for none.
 	KeyOf(number int) string
-	// Uses returns how often the text is used that has a number, and whether it may be suggested. It
-	// is asked only about texts that are near.
+	// Uses returns how often the text with a number is used, and whether it may be suggested. It is
+	// only called for texts that are near.
 	Uses(number int) (n uint64, ok bool)
 }
 
@@ -38,14 +38,15 @@ const (
 	tooFar    nearness = 9
 )
 
-// longestText is the length of the longest texts and paths that count.
+// longestText is the maximum length of texts and paths that are compared.
 const longestText = 256
 
-// shortestSegment is the length of the shortest segments that say enough without the rest.
+// shortestSegment is the minimum length of segments that are compared without the rest.
 const shortestSegment = 3
 
-// Search returns at most so many texts that were perhaps meant by a path, nearest first. Equally
-// near texts are in the order of their uses, the most used first, and then of the alphabet.
+// Search returns at most so many texts that were perhaps meant by a path, the nearest first.
+// Equally near texts are in the order of their uses, the most used first, and then in alphabetical
+// order.
 func Search(texts Texts, path string, most int) []Found {
 	var memory [longestText]byte
 	s := search{texts: texts, most: most}
@@ -58,7 +59,7 @@ func Search(texts Texts, path string, most int) []Found {
 	return s.best
 }
 
-// Word returns the word of a list that another one was perhaps meant to be, "" for none.
+// Word returns the word of a list that was perhaps meant by another word, "" for none.
 func Word(written string, list []string) string {
 	for _, found := range Search(words(list), written, 1) {
 		return list[found.Number]
@@ -72,7 +73,7 @@ func (w words) Numbers() int            { return len(w) }
 func (w words) KeyOf(number int) string { return w[number] }
 func (words) Uses(int) (uint64, bool)   { return 0, true }
 
-// Compare compares two texts: the one that is nearer to a path is less.
+// Compare orders two texts: the one that is nearer to a path comes first.
 func Compare(path, a, b string) int {
 	var memory, text [longestText]byte
 	var s search
@@ -88,7 +89,7 @@ func Compare(path, a, b string) int {
 	return cmp.Or(cmp.Compare(nearnessOf(a), nearnessOf(b)), strings.Compare(a, b))
 }
 
-// search is the search for what a path was meant to be.
+// search is a search for what was meant by a path.
 type search struct {
 	texts Texts
 	path  []byte // its form
@@ -104,7 +105,7 @@ func (s *search) setPath(memory []byte, path string) (ok bool) {
 	return ok
 }
 
-// offer adds the text of a number to the best ones, if it is one of them.
+// offer adds the text with a number to the best ones, if it is one of them.
 func (s *search) offer(number int) {
 	text := s.texts.KeyOf(number)
 	var memory [longestText]byte
@@ -127,7 +128,7 @@ func (s *search) offer(number int) {
 	}
 }
 
-// isFull reports whether as many texts have been found as are wanted.
+// isFull reports whether enough texts have been found.
 func (s *search) isFull() bool { return len(s.best) == s.most }
 
 // isKnown reports whether a number is among the best ones already.
@@ -135,7 +136,7 @@ func (s *search) isKnown(number int) bool {
 	return slices.ContainsFunc(s.best, func(f Found) bool { return f.Number == number })
 }
 
-// Compare compares what was found for one path: what was more likely meant is less.
+// Compare orders results for one path: what was more likely meant comes first.
 func (f Found) Compare(other Found) int {
 	return cmp.Or(cmp.Compare(f.nearness, other.nearness), cmp.Compare(other.uses, f.uses),
 		strings.Compare(f.text, other.text), cmp.Compare(f.Number, other.Number))
@@ -161,7 +162,8 @@ func (s *search) nearness(text []byte) nearness {
 	return anywhere + nearness(n)
 }
 
-// haveSameStart reports whether two texts of several segments have the first one in common.
+// haveSameStart reports whether two texts have several segments each, of which the first is the
+// same.
 func haveSameStart(a, b []byte) bool {
 	first, _, hasMore := bytes.Cut(a, []byte("/"))
 	other, _, otherHasMore := bytes.Cut(b, []byte("/"))

@@ -8,8 +8,8 @@ import (
 
 // Slips finds the paths that are one letter away from a text. If two texts differ in one letter, or
 // in the order of two, they become equal when one or both of them lose a letter. So each path is
-// stored by the hashes of what remains of it without one letter, and each text is looked up in the
-// same way. That takes time in proportion to the length of all paths and texts.
+// stored by the hashes of its remnants, which lack one letter each, and each text is looked up in
+// the same way. The time is proportional to the length of all paths and texts.
 type Slips struct {
 	paths    []string
 	remnants []remnant
@@ -19,19 +19,19 @@ type Slips struct {
 	prefixes []uint64 // scratch memory
 }
 
-// remnant is what remains of a path, or the whole path.
+// remnant is a path without one letter, or the whole path.
 type remnant struct {
 	path     int32
 	previous int32 // with the same hash, 0 for none
 }
 
-// mostRemnants bounds the memory. Some ten thousand paths have this many.
+// mostRemnants limits the memory. Some ten thousand paths have this many.
 const mostRemnants = 1 << 18
 
-// NewSlips returns none.
+// NewSlips returns an empty set.
 func NewSlips() *Slips { return &Slips{base: rand.Uint64() | 1, last: map[uint64]int32{}} }
 
-// IsFull reports whether there are as many paths as there may be.
+// IsFull reports whether the limit of paths is reached.
 func (s *Slips) IsFull() bool { return len(s.remnants) > mostRemnants }
 
 // Add adds a path, and returns its number: 0, 1 and so on.
@@ -54,8 +54,8 @@ func filterBit(hash uint64) (word int, bit uint64) {
 	return int(hash >> 48), 1 << (hash >> 42 & 63)
 }
 
-// Find calls found with the numbers of the paths that are one letter away from a text, perhaps
-// several times with each.
+// Find calls found with the numbers of the paths that are one letter away from a text. It may call
+// it several times with one number.
 func (s *Slips) Find(text string, found func(number int)) {
 	if len(s.paths) == 0 {
 		return
@@ -73,7 +73,7 @@ func (s *Slips) Find(text string, found func(number int)) {
 }
 
 // eachRemnant calls do with the hashes of a text and of the text without each of its letters. A
-// hash is that of the value of a polynomial, so that each takes but a few steps.
+// hash is made from the value of a polynomial, so each one takes only a few steps.
 func (s *Slips) eachRemnant(text string, do func(hash uint64)) {
 	s.prefixes = append(s.prefixes[:0], 0)
 	for i := range len(text) {
@@ -96,12 +96,13 @@ func (s *Slips) hash(value uint64) uint64 {
 	return high ^ low
 }
 
-// shortestWord is the length of the shortest word in which a letter more or less, or another one,
-// is taken for a slip.
+// shortestWord is the minimum length of a word in which another letter, or one more or less, counts
+// as a slip.
 const shortestWord = 4
 
-// oneLetterAway reports whether two texts differ in one letter, or in the order of two. The word in
-// which they do is not short. Other characters, such as digits, tell pages apart on purpose.
+// oneLetterAway reports whether two texts differ in one letter, or in the order of two. The word
+// with the difference must not be short. Other characters, such as digits, distinguish pages on
+// purpose.
 func oneLetterAway(a, b string) bool {
 	if len(a) < len(b) {
 		a, b = b, a
@@ -143,8 +144,8 @@ func isWord(s string) bool {
 
 func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
 
-// Alike reports whether people mistake two texts for each other: they differ in one letter, as
-// [Slips] has it, in case, or in hyphens and underscores.
+// Alike reports whether people mistake two texts for each other: they differ in one letter, as in
+// [Slips], in case, or in hyphens and underscores.
 func Alike(a, b string) bool {
 	bare := strings.NewReplacer("-", "", "_", "")
 	a, b = bare.Replace(string(AppendForm(nil, a))), bare.Replace(string(AppendForm(nil, b)))

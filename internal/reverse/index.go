@@ -11,27 +11,27 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// Index finds for a page the keys that lead to it. It never changes, and is safe for concurrent
-// use. Rules that are unlisted are left out.
+// Index finds the keys that lead to a page. It never changes, and is safe for concurrent use.
+// Unlisted rules are not included.
 //
-// A key can lead to a page in three ways: its destination is the page; its destination lies above
-// the page, and the rest of the path is appended; or it is a template. What is found so is a
-// candidate: it is a short URL only if it leads to the page when it is resolved.
+// A key can lead to a page in three ways: its destination is the page; its destination is above the
+// page, and the rest of the path is appended; or the key is a template. What is found in these ways
+// is a candidate. It is a short URL only if it leads to the page when it is resolved.
 type Index struct {
 	ruleset *resolver.Ruleset
 	table   table
-	// templates are those with a destination, by their numbers. leadOn tells that one of them leads
-	// to another key, so that any rule may change where it ends.
+	// templates are those with a destination, by number. leadOn is set if one of them leads to another
+	// key, so that any rule may change its destination.
 	templates map[int]*template
 	leadOn    bool
-	// origins has the hashes of the origins of destinations. slashed: some of their paths end in "/".
-	// Both may still count rules that are gone.
+	// origins has the hashes of the origins of destinations. slashed is set if some of their paths end
+	// in "/". Both may still count removed rules.
 	origins  origins
 	slashed  bool
 	searches *sync.Pool // of *search
 }
 
-// New returns the index of a ruleset. It calls the ruleset's Pause as it looks at each rule.
+// New returns the index of a ruleset. It calls the ruleset's Pause while it visits the rules.
 func New(ruleset *resolver.Ruleset) *Index {
 	x := &Index{ruleset: ruleset, templates: map[int]*template{}, searches: new(sync.Pool)}
 	entries := make([]entry, 0, ruleset.Len())
@@ -54,8 +54,8 @@ func New(ruleset *resolver.Ruleset) *Index {
 	return x
 }
 
-// Follow returns the index of the ruleset that is to serve next, or nil if x is nil. If that
-// ruleset shares its numbers with the one before, the cost is proportional to what differs.
+// Follow returns the index of the ruleset that serves next, or nil if x is nil. If that ruleset
+// shares its numbers with the one before, the cost is proportional to the difference.
 func (x *Index) Follow(ruleset *resolver.Ruleset) *Index {
 	switch {
 	case x == nil:
@@ -85,8 +85,8 @@ func (x *Index) Follow(ruleset *resolver.Ruleset) *Index {
 	return &next
 }
 
-// differing returns the numbers whose rules may lead elsewhere than before, and lets x have
-// templates of its own if they are among them.
+// differing returns the numbers whose rules may lead elsewhere than before. If templates are among
+// them, x gets its own copy of the templates.
 func (x *Index) differing(before *Index) map[int]bool {
 	numbers, inTemplates := map[int]bool{}, false
 	for n := range x.ruleset.Differing(before.ruleset) {
@@ -106,7 +106,7 @@ func (x *Index) differing(before *Index) map[int]bool {
 	return numbers
 }
 
-// note notes what the rule of a number leads to.
+// note records where the rule with a number leads.
 func (x *Index) note(n int, d *resolver.Destination) {
 	if d.Base != "" {
 		origin, path := cutOrigin(d.Base)
@@ -127,11 +127,11 @@ func (x *Index) note(n int, d *resolver.Destination) {
 	x.leadOn = x.leadOn || t.leadsOn
 }
 
-// standIn is a host that nobody has: it stands for that of the request.
+// standIn is a host that nobody has. It replaces the host of the request.
 const standIn = "request.invalid"
 
-// entryOf returns the entry of a rule, or 0 if it leads to no page. Clients do not send fragments,
-// so no page has one.
+// entryOf returns the entry of a rule, or 0 if the rule leads to no page. Clients do not send
+// fragments, so no page has one.
 func (x *Index) entryOf(n int, d *resolver.Destination) entry {
 	switch {
 	case d.Base == "":
@@ -145,7 +145,7 @@ func (x *Index) entryOf(n int, d *resolver.Destination) entry {
 	return newEntry(hash.sum(hashOf(searchOf(d.Query))), n, d.Exact)
 }
 
-// compare puts the entry of the better short URL first, among those of one hash.
+// compare orders entries with one hash: the better short URL comes first.
 func (x *Index) compare(a, b entry) int {
 	if a.hash() != b.hash() {
 		return cmp.Compare(a, b)
@@ -153,7 +153,7 @@ func (x *Index) compare(a, b entry) int {
 	return compareShort(x.ruleset.KeyOf(a.number()), x.ruleset.KeyOf(b.number()))
 }
 
-// pageHash is the FNV-1a hash of an origin and of a path, or of what it begins with.
+// pageHash is the FNV-1a hash of an origin and a path, or of their beginning.
 type pageHash uint64
 
 func hashOf(text string) pageHash { return pageHash(14695981039346656037).add(text) }
@@ -172,7 +172,7 @@ func (h pageHash) sum(query pageHash) uint32 {
 	return max(1, uint32((h^query<<1)*0x9e3779b97f4a7c15>>32))
 }
 
-// templatesHash stands for a query in the hashes of templates.
+// templatesHash replaces a query in the hashes of templates.
 const templatesHash pageHash = 1
 
 // origins is a set of hashes of origins. If has returns false, no destination has the origin; true

@@ -12,18 +12,18 @@ import (
 
 // Lead is a way to a URL.
 type Lead struct {
-	// Path is that of a request, with the names of variables where it stands for many.
+	// Path is the path of a request. If it stands for many, it has the names of variables.
 	Path string
 	// Rule is the rule that the request matches first.
 	Rule resolver.Rule
-	// Destination is where the request leads.
+	// Destination is where the request leads to.
 	Destination string
 }
 
-// LeadsTo finds the ways to a URL: one for each rule that has any, also if it is unlisted, the
+// LeadsTo finds the ways to a URL: one for each rule that has one, even if it is unlisted, the
 // shortest first. The URL is compared in canonical form, with its fragment if it has one. With
-// below, a rule may also lead to something below the URL, and add any query and fragment. site is
-// the origin that keys are asked for at.
+// below, a rule may also lead to a URL below it, and add any query and fragment. site is the origin
+// of requests for keys.
 func LeadsTo(
 	ruleset *resolver.Ruleset, url resolver.Request, site string, below bool,
 ) iter.Seq[Lead] {
@@ -59,7 +59,7 @@ type leads struct {
 	found    []way // of which there may be millions
 }
 
-// newLeads returns none yet.
+// newLeads returns an empty list.
 func newLeads(ruleset *resolver.Ruleset, url resolver.Request, site string, below bool) *leads {
 	l := leads{ruleset: ruleset, below: below, fragment: url.Target.Hash}
 	l.search = url.Target.Search
@@ -71,7 +71,7 @@ func newLeads(ruleset *resolver.Ruleset, url resolver.Request, site string, belo
 	return &l
 }
 
-// way is a [Lead] in short.
+// way is a short form of a [Lead].
 type way struct {
 	path, shown string // path is empty where a request for it would need values
 	number      int    // of the rule
@@ -90,16 +90,16 @@ func (l *leads) lead(w way) Lead {
 	return Lead{w.shown, rule, sample.Named(destination)}
 }
 
-// follow returns where a request for a path leads.
+// follow returns where a request for a path leads to.
 func (l *leads) follow(path string) (destination string, result resolver.Result) {
 	l.request.Target.Pathname = path
 	appended, result := l.ruleset.AppendDestination(nil, &l.request)
 	return string(appended), result
 }
 
-// add adds the way that a rule without variables is: its key, or something below that.
+// add adds the way of a rule without variables: its key, or something below it.
 func (l *leads) add(number int, d *resolver.Destination) {
-	// Folded triplets are in upper case again then.
+	// Folded triplets are then in upper case again.
 	key := "/" + string(weburl.AppendCanonicalPath(nil, d.Key))
 	if l.addIfRight(way{key, key, number}) {
 		return
@@ -111,7 +111,7 @@ func (l *leads) add(number int, d *resolver.Destination) {
 	}
 }
 
-// mayLead reports whether add may find a way. It is called for every rule, so it only looks at the
+// mayLead reports whether add can find a way. It is called for every rule, so it only compares the
 // beginning of the destination: following each rule takes twenty times as long.
 func (l *leads) mayLead(d *resolver.Destination) bool {
 	if !l.below && searchOf(d.Query) != l.search {
@@ -125,7 +125,8 @@ func (l *leads) mayLead(d *resolver.Destination) bool {
 }
 
 // mayMeet reports whether the canonical form of a destination's path is the beginning of the URL's
-// path or, with below, the other way round. Up to the first "%" a path is its own canonical form.
+// path. With below, it can also be the other way round. Up to the first "%", a path is its own
+// canonical form.
 func (l *leads) mayMeet(path string) bool {
 	plain, encoded := cutBefore(path, '%')
 	if !l.meets(plain) {
@@ -137,13 +138,12 @@ func (l *leads) mayMeet(path string) bool {
 	return l.meets(text(l.scratch))
 }
 
-// meets is mayMeet for what a canonical path begins with.
+// meets is mayMeet for the beginning of a canonical path.
 func (l *leads) meets(path string) bool {
 	return strings.HasPrefix(text(l.path), path) || l.below && strings.HasPrefix(path, text(l.path))
 }
 
-// addTemplate adds the way that a template is. It is one for the values that the URL has, or for
-// all.
+// addTemplate adds the way of a template, either for the values in the URL or for all values.
 func (l *leads) addTemplate(number int, d *resolver.Destination) {
 	t, ok := newTemplate(l.ruleset, number, l.request)
 	if !ok || t.origin != string(l.origin) {
@@ -168,7 +168,7 @@ func (l *leads) addTemplate(number int, d *resolver.Destination) {
 	}
 }
 
-// addIfRight adds a way if a request for its path is of its rule, and leads to the URL.
+// addIfRight adds a way if a request for its path matches its rule and leads to the URL.
 func (l *leads) addIfRight(w way) bool {
 	destination, result := l.follow(w.path)
 	if result.Outcome != resolver.Redirect || result.Rule != w.number || !l.isMeant(destination) {
@@ -190,7 +190,7 @@ func (l *leads) isMeant(destination string) bool {
 		(l.fragment == "" || fragment == l.fragment)
 }
 
-// namesOf returns the names of a key's variables, with a "+" in front where they span segments.
+// namesOf returns the names of a key's variables, with a "+" in front if they span segments.
 func namesOf(key string) (names []string) {
 	for _, rest := range strings.Split(key, "{")[1:] {
 		expression, _, _ := strings.Cut(rest, "}")

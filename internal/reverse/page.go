@@ -14,8 +14,8 @@ type page struct {
 	search       string
 }
 
-// cutDestination takes a destination of the page's origin apart, and appends its canonical path to
-// dst, nothing for another origin.
+// cutDestination splits a destination with the page's origin, and appends its canonical path to
+// dst. It appends nothing for another origin.
 func (p *page) cutDestination(dst []byte, destination string) (
 	path []byte, search, fragment string,
 ) {
@@ -38,7 +38,7 @@ func cutOrigin(destination string) (origin, rest string) {
 	return destination[:slash], destination[slash:]
 }
 
-// cutBefore cuts s before the first c.
+// cutBefore splits s before the first c.
 func cutBefore(s string, c byte) (before, from string) {
 	if i := strings.IndexByte(s, c); i >= 0 {
 		return s[:i], s[i:]
@@ -53,8 +53,8 @@ func searchOf(query string) string {
 	return "?" + query
 }
 
-// compareShort puts the better of two paths or keys first: fewest octets, then fewest segments,
-// then in alphabetical order.
+// compareShort orders paths or keys, the better one first: by octets, then by segments, and then in
+// alphabetical order.
 func compareShort(a, b string) int {
 	if len(a) != len(b) {
 		return len(a) - len(b)

@@ -11,14 +11,14 @@ import (
 )
 
 // AppendShortURL appends the best short URL of a page to dst. The best has the fewest octets, then
-// the fewest segments, and then comes first in alphabetical order. ok is false where there is none,
-// and where x is nil. page is a request that passes. short is the origin of short URLs, as the URL
-// Standard serialises it, "" for that of the page.
+// the fewest segments, and then is first in alphabetical order. ok is false if there is none, or if
+// x is nil. page is a request that passes. short is the origin of short URLs, as the URL Standard
+// serialises it, or "" for the origin of the page.
 //
-// A short URL leads to exactly this page when it is resolved by the same rules, has no characters
-// that have to be escaped in a header, and is shorter than the page's if it has a part of that in
-// it. For a template, values are tried as the page spells them and percent-decoded. Nothing is
-// allocated where there is none.
+// A short URL leads to exactly this page when the same rules resolve it. It has no characters that
+// must be escaped in a header. If it contains a part of the page's URL, it is shorter than that.
+// The values of a template are tried as the page spells them and percent-decoded. Nothing is
+// allocated if there is no short URL.
 func (x *Index) AppendShortURL(
 	dst []byte, page *resolver.Request, short string,
 ) (url []byte, ok bool) {
@@ -47,33 +47,33 @@ func (x *Index) AppendShortURL(
 	return append(append(dst, short...), s.best...), true
 }
 
-// search looks for the best short URL of a page. Its buffers are used again.
+// search looks for the best short URL of a page. Its buffers are reused.
 type search struct {
 	index *Index
 	page
 	searchHash pageHash
 	// err is why the last candidate has no destination, nil if it has one.
 	err error
-	// isOwn tells that the page has the origin of short URLs.
+	// isOwn is set if the page has the origin of short URLs.
 	isOwn bool
 	// request is for a short URL; its Pathname is that of the candidate.
 	request resolver.Request
-	// room is the longest path of a short URL that has a part of the page's path in it.
+	// room is the maximum length of a short URL's path that contains a part of the page's path.
 	room int
-	// steps and proofs are how many rules may still be looked at, and how many candidates resolved.
+	// steps is how many more rules may be tried, and proofs how many more candidates may be resolved.
 	steps, proofs int
 	// best and candidate are paths.
 	best, candidate, destination, canonical []byte
 }
 
-// The most that is done for a page. If far more rules lead to it, and most of them are shadowed, it
-// may get no short URL.
+// The maximum work for a page. If far more rules lead to it, and most of them are shadowed, it may
+// get no short URL.
 const (
 	mostSteps  = 1000
 	mostProofs = 50
 )
 
-// begin sets up a search. ok is false where the page has no origin that can be in a header.
+// begin prepares a search. ok is false if the page's origin cannot be in a header.
 func (s *search) begin(page *resolver.Request, short string) (ok bool) {
 	if s.origin, ok = weburl.AppendOrigin(s.origin[:0], page.Scheme, page.Host); !ok {
 		return false
@@ -93,15 +93,15 @@ func (s *search) begin(page *resolver.Request, short string) (ok bool) {
 	return true
 }
 
-// end leaves the search to others, without what it knows of the request.
+// end returns the search to the pool, without the request.
 func (s *search) end() {
 	searches := s.index.searches
 	s.index, s.search, s.request = nil, "", resolver.Request{}
 	searches.Put(s)
 }
 
-// look tries the rules whose destination has an origin (nil for that of the request) and is the
-// page's path or above it.
+// look tries the rules whose destination is at or above the page's path and has an origin, nil for
+// that of the request.
 func (s *search) look(origin []byte) {
 	hash := hashOf(text(origin))
 	if !s.index.origins.has(hash) {
@@ -129,7 +129,8 @@ func (s *search) look(origin []byte) {
 	}
 }
 
-// tryRules tries the rules whose destination has a hash and is the page's path but for rest.
+// tryRules tries the rules whose destination has a hash. The page's path ends in rest after the
+// destination.
 func (s *search) tryRules(page pageHash, rest []byte) {
 	hasPart := len(rest) > 0
 	hash := page.sum(s.searchHash)
@@ -158,8 +159,7 @@ func (s *search) tryRules(page pageHash, rest []byte) {
 	}
 }
 
-// tryTemplates tries the templates whose destination begins with the whole segments that have a
-// hash.
+// tryTemplates tries the templates whose destination begins with the segments that have a hash.
 func (s *search) tryTemplates(page pageHash) {
 	hash := page.sum(templatesHash)
 	for _, e := range s.index.table.from(hash) {
@@ -179,7 +179,7 @@ func (s *search) tryTemplates(page pageHash) {
 }
 
 // tryTemplate tries the key of a template with values, as the page spells them and decoded: its
-// destination may have escaped what the key need not.
+// destination may escape what the key need not.
 func (s *search) tryTemplate(t *template, values *values, rest string) {
 	s.candidate = appendFilled(append(s.candidate[:0], '/'), t.key, values)
 	s.candidate = append(s.candidate, rest...)
@@ -195,8 +195,8 @@ func (s *search) tryTemplate(t *template, values *values, rest string) {
 	}
 }
 
-// tryCandidate takes the candidate if it is better than the best short URL so far, and leads to the
-// page. hasPart tells that a part of the page's path is in it.
+// tryCandidate accepts the candidate if it is better than the best short URL so far, and leads to
+// the page. hasPart is set if it contains a part of the page's path.
 func (s *search) tryCandidate(e entry, hasPart bool) {
 	s.err = nil
 	switch {
@@ -209,12 +209,12 @@ func (s *search) tryCandidate(e entry, hasPart bool) {
 	}
 }
 
-// isTooLong reports whether a path of that length cannot be the best short URL.
+// isTooLong reports whether a path of this length cannot be the best short URL.
 func (s *search) isTooLong(length int, hasPart bool) bool {
 	return len(s.best) > 0 && length > len(s.best) || hasPart && length >= s.room
 }
 
-// leadsToPage resolves the candidate, which is one because of an entry.
+// leadsToPage resolves the candidate of an entry.
 func (s *search) leadsToPage(e entry) bool {
 	s.proofs--
 	s.request.Target.Pathname = text(s.candidate)
@@ -233,9 +233,9 @@ func (s *search) leadsToPage(e entry) bool {
 	return fragment == "" && search == s.search && bytes.Equal(s.canonical, s.path)
 }
 
-// isPlain reports whether a path can stand in a Link header as it is; an origin may have more
-// characters. The path may hold only what RFC 3986 allows in paths, without "," and ";", at which
-// simple parsers cut.
+// isPlain reports whether a path can be in a Link header as it is; an origin may have more
+// characters. The path may only contain what RFC 3986 allows in paths, without "," and ";", at
+// which simple parsers split.
 func isPlain(part []byte, more string) bool {
 	for i, c := range part {
 		if plain[c] || strings.IndexByte(more, c) >= 0 {
@@ -248,7 +248,7 @@ func isPlain(part []byte, more string) bool {
 	return true
 }
 
-// plain tells which characters a path has in a Link header.
+// plain has the characters that a path may have in a Link header.
 var plain = func() (is [256]bool) {
 	const letters = "abcdefghijklmnopqrstuvwxyz"
 	for _, c := range letters + strings.ToUpper(letters) + "0123456789-._~!$&'()*+=:@/" {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// table has the rules by the hashes of their destinations. Those of one hash are in the order of
-// their keys, the better short URL first. Tables that were made of one another share chunks:
+// table has the rules by the hashes of their destinations. Rules with one hash are in the order of
+// their keys, the better short URL first. A table shares chunks with the one that it was made from:
 //
 //	chunks    | c0 | c1 | c2 | ...         by the first bits of a hash
 //	               |
@@ -23,7 +23,7 @@ type chunk struct {
 	entries []entry
 }
 
-// A chunk has so many buckets, two to four for each rule.
+// A chunk has this many buckets, two to four for each rule.
 const (
 	bucketBits = 9
 	buckets    = 1 << bucketBits
@@ -48,7 +48,7 @@ func (e entry) hash() uint32  { return uint32(e >> 32) }
 func (e entry) isExact() bool { return e&exactEntry != 0 }
 func (e entry) number() int   { return int(e & (exactEntry - 1)) }
 
-// newTable returns a table of entries that are sorted.
+// newTable returns a table of sorted entries.
 func newTable(entries []entry) table {
 	chunkBits := bits.Len(uint(len(entries)) / (buckets / 2))
 	t := table{make([]*chunk, 1<<chunkBits), 32 - chunkBits}
@@ -75,7 +75,7 @@ func (t *table) newChunk(entries []entry) *chunk {
 
 func (t *table) bucket(hash uint32) int { return int(hash >> (t.shift - bucketBits) % buckets) }
 
-// from returns the entries of a hash. Behind them may be those of others.
+// from returns the entries with a hash. Entries with other hashes may follow.
 func (t *table) from(hash uint32) []entry {
 	c, bucket := t.chunks[hash>>t.shift], t.bucket(hash)
 	entries := c.entries[c.starts[bucket]:c.starts[bucket+1]]
@@ -92,7 +92,7 @@ type edit struct {
 	isRemoved bool
 }
 
-// with returns a table with edits made, which are sorted like entries.
+// with returns a table with edits, which are sorted like entries.
 func (t *table) with(edits []edit, compare func(a, b entry) int) table {
 	next := table{slices.Clone(t.chunks), t.shift}
 	for len(edits) > 0 {
@@ -107,7 +107,7 @@ func (t *table) with(edits []edit, compare func(a, b entry) int) table {
 	return next
 }
 
-// edited returns entries with edits made.
+// edited returns entries with edits.
 func edited(entries []entry, edits []edit, compare func(a, b entry) int) []entry {
 	made := make([]entry, 0, len(entries)+len(edits))
 	for _, e := range edits {

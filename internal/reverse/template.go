@@ -10,14 +10,14 @@ import (
 )
 
 // template is a rule with variables, read backwards: its destination is matched, and its key is
-// filled in. In both, two bytes stand for a variable:
+// filled in. Two bytes stand for a variable in both:
 //
 //	story/{+2}.html   story/ | spanning | '0' + 1 | .html
 type template struct {
 	key    string
 	origin string // of the destination
-	// path and search are the destination's in canonical form. A slash at the end of the path is cut
-	// off and told by isSlashed.
+	// path and search are those of the destination in canonical form. A slash at the end of the path
+	// is removed, and isSlashed is set instead.
 	path, search string
 	isSlashed    bool
 	fragment     string
@@ -26,13 +26,13 @@ type template struct {
 	entry        entry  // in an index, 0 for none
 }
 
-// The bytes that variables begin with: a spanning one may stand for several segments.
+// The bytes that begin variables: a spanning one may stand for several segments.
 const (
 	single   = '\x01'
 	spanning = '\x02'
 )
 
-// values are those of the variables of a key.
+// values are the values of a key's variables.
 type values [pattern.MaxSegments]string
 
 // samples are values that no key has.
@@ -43,7 +43,7 @@ var samples = func() (v values) {
 	return v
 }()
 
-// variables puts them in the places of expressions in keys and of samples in destinations.
+// variables replaces the expressions of keys and the samples in destinations.
 var variables = func() *strings.Replacer {
 	var pairs []string
 	for slot := range samples {
@@ -57,7 +57,7 @@ var variables = func() *strings.Replacer {
 
 func variable(kind byte, slot int) string { return string([]byte{kind, '0' + byte(slot)}) }
 
-// cutVariable cuts a text at its first variable, whose slot is -1 for none.
+// cutVariable splits a text around its first variable, whose slot is -1 if there is none.
 func cutVariable(text string) (literal string, slot int, spans bool, rest string) {
 	for i := range len(text) {
 		if text[i] <= spanning {
@@ -67,7 +67,7 @@ func cutVariable(text string) (literal string, slot int, spans bool, rest string
 	return text, -1, false, ""
 }
 
-// appendFilled appends a text with values in the places of its variables.
+// appendFilled appends a text with values instead of variables.
 func appendFilled(dst []byte, text string, values *values) []byte {
 	for slot := 0; slot >= 0; {
 		var literal string
@@ -79,9 +79,9 @@ func appendFilled(dst []byte, text string, values *values) []byte {
 	return dst
 }
 
-// newTemplate returns a template as far as it is known. ok is false if it leads nowhere. Its
-// destination is found with sample values, which also shows the rest of its chain. request names
-// the site.
+// newTemplate returns the template of a rule. ok is false if it leads nowhere. Its destination is
+// found with sample values, which also shows whether it leads to another key. request names the
+// site.
 func newTemplate(
 	ruleset *resolver.Ruleset, number int, request resolver.Request,
 ) (t *template, ok bool) {
@@ -121,8 +121,8 @@ func (t *template) marked(sampled string) string {
 	return string(marked)
 }
 
-// beginning returns the whole segments that the destination's path begins with, whatever the
-// values.
+// beginning returns the whole segments at the beginning of the destination's path that do not
+// depend on values.
 func (t *template) beginning() string {
 	literal, slot, _, _ := cutVariable(t.path)
 	if slot >= 0 {
@@ -131,7 +131,7 @@ func (t *template) beginning() string {
 	return literal
 }
 
-// isReversible reports whether a page tells the values of all variables.
+// isReversible reports whether the values of all variables can be read from a page.
 func (t *template) isReversible() bool {
 	for slot := range strings.Count(t.key, string(single)) + strings.Count(t.key, string(spanning)) {
 		page := t.path + t.search
@@ -143,8 +143,8 @@ func (t *template) isReversible() bool {
 	return t.fragment == ""
 }
 
-// match takes the values of variables from a page. It returns what is left of its path, with the
-// "/" that it begins with.
+// match reads the values of variables from a page. It returns the rest of the page's path, with the
+// "/" at its beginning.
 func (t *template) match(path, search string, values *values) (rest string, ok bool) {
 	rest, ok = matchText(t.path, path, '/', values)
 	if !ok || rest != "" && rest[0] != '/' {
@@ -159,8 +159,8 @@ func (t *template) match(path, search string, values *values) (rest string, ok b
 	return rest, ok && left == ""
 }
 
-// matchText takes values from the beginning of a text, each up to the next literal text or
-// separator. It takes the first match and never backtracks: the short URL is resolved later, and is
+// matchText reads values from the beginning of a text, each up to the next literal text or
+// separator. It uses the first match and never backtracks: the short URL is resolved later, and
 // dropped if it leads elsewhere.
 func matchText(pattern, text string, separator byte, values *values) (rest string, ok bool) {
 	literal, slot, spans, pattern := cutVariable(pattern)
@@ -188,8 +188,8 @@ func matchText(pattern, text string, separator byte, values *values) (rest strin
 	}
 }
 
-// valueEnd returns where the value ends that a text begins with, 0 for nowhere. Literal text
-// follows, and perhaps another variable.
+// valueEnd returns the end of the value at the beginning of a text, or 0 if there is none. Literal
+// text follows, and perhaps another variable.
 func valueEnd(text, literal string, hasNext bool, separator byte) int {
 	if end := strings.IndexByte(text, separator); end >= 0 {
 		text = text[:end]
@@ -205,7 +205,7 @@ func valueEnd(text, literal string, hasNext bool, separator byte) int {
 	return len(value)
 }
 
-// reaches reports whether the path of a destination can begin with that of a URL. It may be what is
+// reaches reports whether the path of a destination can begin with that of a URL. It may be a path
 // below the key, unless the rule is exact.
 func (t *template) reaches(path string, isExact bool) bool {
 	pattern, path := t.path, strings.TrimSuffix(path, "/")

@@ -7,11 +7,11 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// Broken returns the rules of a ruleset that break keys which the rulesets before do not break.
-// Requests for a broken key are answered with an error, whatever they ask for. count is how many
-// such rules there are, whatever options the rulesets have. first are the first of them by
-// position, with the messages of their warnings; the kind of each is the error that
-// [resolver.Ruleset.Failures] gives. most limits how many are named.
+// Broken returns the rules of a ruleset that break keys which the rulesets before do not break. All
+// requests for a broken key get an error. count is the number of such rules, whatever the options
+// of the rulesets. first are the first of them by position, with the messages of their warnings;
+// the kind of each is the error that [resolver.Ruleset.Failures] gives. most limits how many are
+// named.
 func Broken(
 	rs *resolver.Ruleset, before []*resolver.Ruleset, most int,
 ) (count int, first []*resolver.RuleError) {
@@ -64,13 +64,13 @@ func isBroken(key string, rulesets []*resolver.Ruleset, broken []map[int]bool) b
 	return false
 }
 
-// failingRule is a rule whose requests are answered with an error.
+// failingRule is a rule whose requests get an error.
 type failingRule struct {
 	resolver.Rule
 	failure error
 }
 
-// compare puts rules in the order of their places.
+// compare orders rules by their places.
 func (r failingRule) compare(other failingRule) int {
 	return cmp.Or(r.Position.Compare(other.Position), cmp.Compare(r.Key, other.Key))
 }

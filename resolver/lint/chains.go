@@ -7,14 +7,14 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// chainWarnings are those of what internal redirects lead to.
+// chainWarnings collects the warnings about what internal redirects lead to.
 type chainWarnings struct {
 	*survey
 	list *List
-	// made are the warnings, by the place of their rule among those that are looked at.
+	// made are the warnings, by the index of their rule.
 	made     map[int][]sourcedWarning
 	reported map[string]bool // loops, by the key that they are told with
-	// waiting are the paths that clients are redirected to, in the form of keys. unanswered are those
+	// waiting are the paths to which clients are redirected, in the form of keys. unanswered are those
 	// that no key answers.
 	waiting    map[string]*keysBelow
 	unanswered unansweredPaths
@@ -38,7 +38,7 @@ func (s *survey) addChains(list *List, numbers []int) {
 	c.addDeadEnds(numbers)
 }
 
-// warn adds a warning about a rule. Which other key its clients meet comes first.
+// warn adds a warning about a rule. A warning about another key that clients meet comes first.
 func (c *chainWarnings) warn(place int, this *internalRule, w Warning) {
 	at := len(c.made[place])
 	if w.Kind == WarnMeetsKey {
@@ -47,7 +47,7 @@ func (c *chainWarnings) warn(place int, this *internalRule, w Warning) {
 	c.made[place] = slices.Insert(c.made[place], at, sourcedWarning{this.source, w})
 }
 
-// look looks at what a rule leads to.
+// look examines what a rule leads to.
 func (c *chainWarnings) look(place int, this *internalRule) {
 	if this.end.kind == endFailed {
 		c.lookAtFailure(place, this)
@@ -64,8 +64,8 @@ func (c *chainWarnings) look(place int, this *internalRule) {
 	}
 }
 
-// lookAtFailure warns of a rule that is answered with an error: of a loop once, and of every rule
-// that leads into it.
+// lookAtFailure warns of a rule whose requests get an error: of a loop once, and of every rule that
+// leads into it.
 func (c *chainWarnings) lookAtFailure(place int, this *internalRule) {
 	failure := c.failures[this.number]
 	w := about(this.rule, FailureKind(failure), failureMessage(c.Ruleset, this.rule, failure))
@@ -81,8 +81,8 @@ func (c *chainWarnings) lookAtFailure(place int, this *internalRule) {
 	c.warn(place, this, w)
 }
 
-// doubleSlashMessage says that a value's trailing slash stays in front of the path that is appended
-// to it along the chain. It is "" where it does not.
+// doubleSlashMessage says that the slash at the end of a value is followed by a path that the chain
+// appends. It is "" if that is not so.
 func doubleSlashMessage(this *internalRule) string {
 	rule, next := &this.rule, &this.next
 	isAppended := this.isMatched && !isOutcome(next.Rule.Value) && !resolver.IsTemplate(next.Rule.Key)
@@ -94,8 +94,8 @@ func doubleSlashMessage(this *internalRule) string {
 		strings.TrimRight(path, "/") + query + fragment
 }
 
-// exactMessage says that requests for something below a rule's key lead through an exact one. It is
-// "" where they do not.
+// exactMessage says that requests for paths below a rule's key lead through an exact rule. It is ""
+// if that is not so.
 func (c *chainWarnings) exactMessage(this *internalRule) string {
 	key := this.rule.Key
 	if this.end.exact == "" || this.rule.Exact || this.end.kind == endGone {
@@ -112,8 +112,8 @@ func (c *chainWarnings) exactMessage(this *internalRule) string {
 		"/{+rest} with " + strings.TrimRight(path, "/") + "/{+rest}" + query + fragment
 }
 
-// destinationBelow returns where requests for something below a rule's key lead, if the rule
-// answers any: another one may take all of that.
+// destinationBelow returns where requests for paths below a rule's key lead, if the rule answers
+// any: another rule may match all of them.
 func (s *survey) destinationBelow(this *internalRule) string {
 	for _, below := range []string{
 		"/" + resolver.AnySegment, "/" + resolver.AnySegment + "/" + resolver.AnySegment,
@@ -132,8 +132,8 @@ func (s *survey) destinationBelow(this *internalRule) string {
 	return ""
 }
 
-// addTemplateFailures warns of rules with variables whose chain never arrives, whatever values the
-// variables have. Values that another key takes do not count.
+// addTemplateFailures warns of rules with variables whose chain has no end, whatever values the
+// variables have. Values for which another key matches do not count.
 func (s *survey) addTemplateFailures(list *List, isMeant func(number int) bool) {
 	for number := range s.Failures() {
 		this := s.sourced(number)

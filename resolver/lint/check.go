@@ -10,30 +10,31 @@ import (
 type Severity string
 
 const (
-	// SeverityError: clients get an error, or go round in a circle.
+	// SeverityError: clients get an error, or are redirected in a circle.
 	SeverityError Severity = "error"
 	// SeverityWarning: the rule does something that its author may not expect.
 	SeverityWarning Severity = "warning"
-	// SeverityNote: all is well, and could be better.
+	// SeverityNote: all is well, but could be better.
 	SeverityNote Severity = "note"
 )
 
-// What [Check] finds beyond warnings.
+// The kinds of findings of [Check] besides those of warnings.
 const (
-	// FindCircle: clients are redirected again and again, over redirects that end at this site.
+	// FindCircle: clients are redirected in a circle, by redirects that lead back to this site.
 	FindCircle Kind = "circle"
-	// FindLost: a query or a fragment in a chain is never used, since an earlier one wins (3.3.2).
+	// FindLost: a query or a fragment in a chain is never used, because an earlier one has precedence
+	// (3.3.2).
 	FindLost Kind = "lost in a chain"
 	// FindQuery: the query mode spells the value's query in another way (R13).
 	FindQuery Kind = "query is changed"
-	// FindChain: a chain of more than one internal redirect, which could be none.
+	// FindChain: a chain of more than one internal redirect, which is not needed.
 	FindChain Kind = "long chain"
 	// FindAgain: clients are redirected to a URL of the site, where another key redirects them
 	// again.
 	FindAgain Kind = "redirected again"
-	// FindFailing: clients are redirected to a URL of the site that is answered with an error.
+	// FindFailing: clients are redirected to a URL of the site that answers with an error.
 	FindFailing Kind = "leads to an error"
-	// FindEscape: a destination is a key, but for the escape of a reserved character.
+	// FindEscape: a destination is a key except for the escape of a reserved character.
 	FindEscape Kind = "differs in an escape"
 	// FindPlainHTTP: the destination is not encrypted.
 	FindPlainHTTP Kind = "plain http"
@@ -43,18 +44,18 @@ const (
 type Finding struct {
 	Warning
 	Severity Severity
-	// Destination is, for a long chain, the destination that the rule could have itself.
+	// Destination is, for a long chain, the destination that the rule could have instead.
 	Destination string
-	// URLs are, for a circle, those that a client is sent to, from the first one to where it began
-	// or gave up; [resolver.Below] in them stands for any path.
+	// URLs are, for a circle, those to which a client is sent, from the first one to its repetition,
+	// or to where the client gives up. [resolver.Below] in them stands for any path.
 	URLs []string
 }
 
-// Check reports everything that can be known of a ruleset, in no particular order: the warnings of
-// its list, and what only a look at each rule shows. It follows rules and redirects as they are
-// compiled. Templates are tried with sample values that no other key takes. What happens to values
-// that another key takes is reported for that key. Circles are looked for from three samples of
-// each rule: its key, the key with a slash, and something below it.
+// Check reports everything that can be found out about a ruleset, in no particular order: the
+// warnings of its list, and what takes an examination of each rule. It follows rules and redirects
+// as they are compiled. Templates are tried with sample values that no other key matches. What
+// happens to other values is reported for the keys that match them. Circles are looked for from
+// three samples of each rule: its key, the key with a slash, and something below it.
 //
 // hosts are names of the served site besides that of the origin. A redirect to one of them comes
 // back to these rules. They are written as in URLs: with a port if it is not the default one, and
@@ -102,7 +103,7 @@ type checker struct {
 	destination []byte // to build it in
 }
 
-// checkRule looks at a rule without variables.
+// checkRule checks a rule without variables.
 func (c *checker) checkRule(number int) {
 	rule, _ := c.Numbered(number)
 	c.checkQuery(rule)
@@ -134,7 +135,7 @@ func (c *checker) checkScheme(rule resolver.Rule) {
 	}
 }
 
-// checkTemplate looks at a rule whose key is a template, with values that no other key takes.
+// checkTemplate checks a rule whose key is a template, with values that no other key matches.
 func (c *checker) checkTemplate(rule resolver.Rule) {
 	c.checkScheme(rule)
 	number, _ := c.NumberOf(rule.Key)
@@ -152,8 +153,7 @@ func (c *checker) checkTemplate(rule resolver.Rule) {
 	}
 }
 
-// checkTemplateQuery is checkQuery with sample values, without the reserved character that they
-// have.
+// checkTemplateQuery is checkQuery with sample values, without their reserved character.
 func (c *checker) checkTemplateQuery(rule resolver.Rule, s resolver.Sample) {
 	path := strings.ReplaceAll(s.Path(), ":"+resolver.AnySegment, resolver.AnySegment)
 	step, _, ok := c.Match(path)
@@ -185,7 +185,7 @@ func (c *checker) foundChain(rule resolver.Rule, direct resolver.Result) {
 	})
 }
 
-// checkQuery reports a query that its own rule, without any request's, spells in another way.
+// checkQuery reports a query that the rule's query mode spells differently, whatever the request.
 func (c *checker) checkQuery(rule resolver.Rule) {
 	if strings.IndexByte(rule.Value, '?') < 0 {
 		return // as most have none

@@ -8,11 +8,11 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// checkClients reports what becomes of clients that a rule redirects to the site: they never
+// checkClients reports what happens to clients that a rule redirects to the site: they never
 // arrive, or they are redirected again. Three requests stand for all: the rule's resolver.Sample,
-// the sample with a slash, and something below it. That is enough: take the URLs of any circle, and
-// remove the shortest path that one of its rules appends. What remains is a circle, too, in which
-// that rule is asked for one of the three.
+// the sample with a slash, and something below it. That is enough: from the URLs of any circle,
+// remove the shortest path that one of its rules appends. The rest is a circle, too, in which that
+// rule gets one of the three requests.
 func (c *checker) checkClients(rule resolver.Rule, s resolver.Sample, destination string) {
 	if !isInternal(destination) && !c.site.has(destination) {
 		return
@@ -48,8 +48,8 @@ func (c *checker) reportCircle(rule resolver.Rule, s resolver.Sample, urls []str
 	})
 }
 
-// reportMeeting reports what clients meet at the URL of the site that a rule leads to. Of paths
-// that chains end at, the warnings tell.
+// reportMeeting reports what clients meet at the URL of the site to which a rule leads. Warnings
+// report the paths at which chains end.
 func (c *checker) reportMeeting(rule resolver.Rule, s resolver.Sample, met visit) {
 	where := "clients are redirected to " + s.Named(met.url) + ", where the key " +
 		quote(met.result.Key)
@@ -67,9 +67,9 @@ func (c *checker) reportMeeting(rule resolver.Rule, s resolver.Sample, met visit
 	}
 }
 
-// insteadOfSite offers the path of a URL of the site as a destination, whose chain takes clients to
-// its end at once. It does where the path is a good one, and takes what is below the rule's key to
-// where it went.
+// insteadOfSite suggests the path of a URL of the site as the destination, because its chain leads
+// clients to the end at once. It does so if the path is valid, and if requests below the rule's key
+// lead to the same places.
 func (c *checker) insteadOfSite(rule resolver.Rule, second resolver.Result) string {
 	path := behindHost(rule.Value)
 	other, _ := c.Numbered(second.Rule)
@@ -94,9 +94,9 @@ func circleMessage(urls []string) string {
 // Standard (HTTP-redirect fetch).
 const clientRedirects = 20
 
-// follow does what a client does with a URL of the site. In a circle it returns the URLs from the
-// first one that is repeated, or all of them if the client gives up earlier. It returns nil if the
-// client arrives. It also returns the second request, if it is to the site.
+// follow acts like a client that follows a URL of the site. If it ends in a circle, it returns the
+// URLs from the first one that is repeated, or all URLs if the client gives up earlier. It returns
+// nil if the client arrives. It also returns the second request, if that is to the site.
 func (c *checker) follow(url string) (circle []string, second visit) {
 	seen := []string{url}
 	for n := range clientRedirects + 1 {
@@ -116,13 +116,13 @@ func (c *checker) follow(url string) (circle []string, second visit) {
 	return seen, second
 }
 
-// visit is a client's request for a URL, and what the site says to it.
+// visit is a client's request for a URL, and the answer of the site.
 type visit struct {
 	url, destination string
 	result           resolver.Result
 }
 
-// visit asks the site for a URL.
+// visit requests a URL from the site.
 func (c *checker) visit(url string) visit {
 	made, known := c.visits.byURL[url]
 	if !known {
@@ -133,14 +133,14 @@ func (c *checker) visit(url string) visit {
 	return made
 }
 
-// visits are requests for long URLs, or redirects to such, by the URL. To make one takes time in
-// proportion to its length, and many rules may lead to it.
+// visits are requests for long URLs, or redirects to such, by the URL. The time for a request is
+// proportional to the length of the URL, and many rules may lead to the same one.
 type visits struct {
 	byURL map[string]visit
 	size  int
 }
 
-// In bytes of URLs: the shortest visit that is kept, and how many are.
+// In bytes of URLs: the shortest visit that is kept, and the limit of all.
 const (
 	longVisit  = 1 << 10
 	mostVisits = 64 << 20
@@ -158,7 +158,7 @@ func (v *visits) keep(made visit) {
 	v.byURL[made.url] = made
 }
 
-// answer returns what the site says to a client's request for a URL.
+// answer returns the answer of the site to a client's request for a URL.
 func (c *checker) answer(url string) (destination string, result resolver.Result) {
 	req, err := resolver.ParseRequest(url)
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// checkLost reports the queries and fragments in a chain that lose to earlier ones.
+// checkLost reports queries and fragments in a chain that are not used because of earlier ones.
 func (c *checker) checkLost(rule resolver.Rule) {
 	_, ownQuery, ownFragment := cutParts(rule.Value)
 	query, fragment := ownQuery != "", ownFragment != ""
@@ -20,19 +20,19 @@ func (c *checker) checkLost(rule resolver.Rule) {
 	}
 }
 
-// tail is the rest of a chain: its values that have a query or a fragment. Chains that meet share
-// their tail, so each value is looked at once:
+// tail is the rest of a chain: its values with a query or a fragment. Chains that meet share their
+// tail, so each value is examined once:
 //
 //	rules    a -> c?x=1 -> d -> e?y=2#z      b -> d
 //	tail     ?x=1 -> ?y=2#z                  ?y=2#z
 type tail struct {
-	// What to tell the authors of earlier rules, whose own query or fragment wins. It is "" if the
-	// value has none.
+	// What to tell the authors of earlier rules with a query or fragment. It is "" if the value has
+	// none.
 	lostQuery, lostFragment string
 	next                    *tail
 }
 
-// tailFrom returns the rest of a chain from a path on. The chain must end.
+// tailFrom returns the rest of a chain from a path. The chain must have an end.
 func (c *checker) tailFrom(path string) *tail {
 	step, number, ok := c.Match(path)
 	if !ok || !isInternal(step.Value) {

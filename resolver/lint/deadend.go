@@ -8,21 +8,21 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// Pages are what answers paths of a site besides rules.
+// Pages are the paths of a site that something besides rules answers.
 type Pages interface {
-	// Answer reports whether something answers a path, as URLs have it.
+	// Answer reports whether something answers a path in the spelling of URLs.
 	Answer(path string) bool
 }
 
-// WithPages tells a list that nothing answers paths of the site but rules and these pages, so that
-// it warns of dead ends. It returns the list, which has no rules yet.
+// WithPages tells a list that only rules and these pages answer paths of the site, so that it warns
+// of dead ends. It returns the list, which must not have rules yet.
 func (l *List) WithPages(pages Pages) *List {
 	l.pages = pages
 	return l
 }
 
-// Beside returns the list of a finished one's ruleset where these pages stand beside it, and the
-// warnings that are new. It is the same list where they did before.
+// Beside returns the list of the same ruleset beside these pages, and the new warnings. If the
+// pages are the same as before, it is the same list.
 func (l *List) Beside(pages Pages, rs *resolver.Ruleset) (list *List, fresh []Warning) {
 	if reflect.DeepEqual(pages, l.pages) {
 		return l, nil
@@ -32,7 +32,7 @@ func (l *List) Beside(pages Pages, rs *resolver.Ruleset) (list *List, fresh []Wa
 }
 
 // DeadEnd returns the path of the site at which requests for a path end, if no key answers it. The
-// root of a site is no dead end, as no key can answer it.
+// root of a site is no dead end, because no key can answer it.
 func DeadEnd(rs *resolver.Ruleset, path string) (end string, is bool) {
 	result := rs.ResolvePath(path)
 	end = strings.TrimPrefix(result.Destination, originOf(rs.Options()))
@@ -44,10 +44,10 @@ func DeadEnd(rs *resolver.Ruleset, path string) (end string, is bool) {
 	return end, !isAnswered && end != "/"
 }
 
-// deadEnd is where the chain of a rule ends. meant is the key that is one letter away, "" for none.
+// deadEnd is the end of a rule's chain. meant is the key that is one letter away, "" for none.
 type deadEnd struct{ path, meant string }
 
-// noteDeadEnd notes that a rule leads to a path which no key answers.
+// noteDeadEnd records that a rule leads to a path which no key answers.
 func (c *chainWarnings) noteDeadEnd(number int, path string) {
 	if pages := c.list.pages; pages != nil && path != "/" && !pages.Answer(path) {
 		c.dead[number] = &deadEnd{path: path}
@@ -55,7 +55,7 @@ func (c *chainWarnings) noteDeadEnd(number int, path string) {
 }
 
 // addDeadEnds warns of rules that lead to a path which nothing answers. numbers are those of all
-// rules that are looked at. Where a key lies below the path, there is a warning already.
+// rules to examine. If a key is below the path, there is a warning already.
 func (c *chainWarnings) addDeadEnds(numbers []int) {
 	meetsKey := func(w sourcedWarning) bool { return w.Kind == WarnMeetsKey }
 	for place, number := range numbers {
@@ -68,7 +68,7 @@ func (c *chainWarnings) addDeadEnds(numbers []int) {
 	}
 }
 
-// message says what is wrong with the value of a rule, and what to write.
+// message says what is wrong with the value of a rule, and what to write instead.
 func (d *deadEnd) message(value string) string {
 	instead := "lead the rule to a link"
 	if d.meant != "" {

@@ -7,9 +7,9 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// Derive returns the list of next, a ruleset that changes derived from before, which l is the list
-// of. Warnings of rules that changed are replaced; all others are those of the last compilation.
-// read has the warnings of the readers of sources that were read again. fresh are the new warnings.
+// Derive returns the list of next, a ruleset that was derived from before by changes; l is the list
+// of before. Warnings of changed rules are replaced. All others are those of the last compilation.
+// read are the warnings of sources' readers that have read again. fresh are the new warnings.
 func (l *List) Derive(
 	before, next *resolver.Ruleset, changes []resolver.RuleChange, read map[int][]Warning,
 ) (derived *List, fresh []Warning) {
@@ -37,7 +37,7 @@ func (l *List) Derive(
 	return derived, d.made.Since(l)
 }
 
-// anew returns the list of a ruleset, with the same pages and warnings of readers.
+// anew returns the list of a ruleset, with the same pages and the same warnings of readers.
 func (l *List) anew(rs *resolver.Ruleset) *List {
 	list := New(l.options).WithPages(l.pages)
 	list.read = l.read
@@ -45,12 +45,12 @@ func (l *List) anew(rs *resolver.Ruleset) *List {
 	return list
 }
 
-// derivation looks at the rules that have changed.
+// derivation examines the rules that have changed.
 type derivation struct {
 	before, next *resolver.Ruleset
 	made         *List // the warnings of these rules
-	// Both are sets of keys as they are written: gone of rules that are looked at anew, replaced of
-	// rules that no longer serve as they did.
+	// Sets of keys as they are written: gone are those of rules that are examined again, replaced
+	// those of rules that no longer serve as before.
 	gone, replaced map[string]bool
 	internal       []int        // the numbers of internal redirects that newly serve
 	templates      map[int]bool // those of rules with variables, nil where none has changed
@@ -61,7 +61,7 @@ type keyOfSource struct {
 	key    string // canonical
 }
 
-// lint looks at all rules for the keys that have changed.
+// lint examines all rules for the keys that have changed.
 func (d *derivation) lint(changes []resolver.RuleChange) {
 	changed := map[keyOfSource]*resolver.Rule{}
 	known := map[string]bool{}
@@ -107,7 +107,7 @@ func rulesFor(rs *resolver.Ruleset, key string) (rules []sourcedRule) {
 	return rules
 }
 
-// noteServing notes what to look at, as another rule now serves for a key.
+// noteServing records what to examine, because another rule serves for a key now.
 func (d *derivation) noteServing(key string, was, now []sourcedRule) {
 	if resolver.IsTemplate(key) && d.templates == nil {
 		d.templates = map[int]bool{}
@@ -129,7 +129,7 @@ func (d *derivation) noteServing(key string, was, now []sourcedRule) {
 	}
 }
 
-// lintKey looks at the rules for a key by themselves.
+// lintKey examines the rules for a key by themselves.
 func (d *derivation) lintKey(was, now []sourcedRule) {
 	for _, this := range was {
 		d.gone[this.rule.Key] = true
@@ -144,7 +144,7 @@ func (d *derivation) lintKey(was, now []sourcedRule) {
 	}
 }
 
-// lintTogether looks at where the rules lead that newly serve.
+// lintTogether examines where the rules lead that serve newly.
 func (d *derivation) lintTogether() {
 	s := newSurvey(d.next)
 	s.addChains(d.made, d.internal)
@@ -155,7 +155,7 @@ func (d *derivation) lintTogether() {
 	s.addIdlePasses(d.made)
 }
 
-// merge replaces the warnings that are gone with those that were made.
+// merge replaces the warnings that are gone with the new ones.
 func (d *derivation) merge(list *List) {
 	kept := func(from group, gone map[string]bool) []sourcedWarning {
 		isGone := func(w sourcedWarning) bool { return gone[w.Key] }

@@ -1,6 +1,6 @@
 // Package lint finds what is valid in rules and probably not meant.
 //
-// A [List] has the warnings of a ruleset. It looks at each rule as it is compiled, and then at the
+// A [List] has the warnings of a ruleset. It examines each rule when it is compiled, and then the
 // finished ruleset. When a ruleset is derived from another one, its list is derived, too. [Check]
 // finds what takes longer to find, and is not worth a warning at each start.
 //

@@ -4,8 +4,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// lookAtPath looks whether clients of a rule, which leads to a path of the site, are redirected
-// again there (R18). What lies below the path, and which keys are near to it, is looked up for all
+// lookAtPath checks whether a rule, which leads to a path of the site, redirects clients to another
+// key (R18). What is below the path, and which keys are near to it, is looked up later for all
 // rules together.
 func (c *chainWarnings) lookAtPath(place int, this *internalRule) {
 	path := c.endPath(this)
@@ -41,7 +41,7 @@ func meetsKeyMessage(path, key string) string {
 		"mark it exact where nothing below it is meant"
 }
 
-// keysBelow are the first two keys below a path, in the order of [survey.compare], and the places
+// keysBelow are the first two keys below a path, in the order of [survey.compare], and the indexes
 // of the rules whose chains end at the path.
 type keysBelow struct {
 	ends          []int
@@ -69,8 +69,8 @@ func (c *chainWarnings) lookAtKeys(numbers []int) {
 	}
 }
 
-// warnOfKeyBelow warns of a rule to whose end a remaining path is appended, and of the first key
-// there. The rule's own does not count: it gets ever shorter paths, and so never makes a circle.
+// warnOfKeyBelow warns of a rule whose end gets a remaining path, and of the first key there. The
+// rule's own key does not count: it gets ever shorter paths, and so never makes a circle.
 func (c *chainWarnings) warnOfKeyBelow(place, number int, below *keysBelow) {
 	found := below.first
 	if found.key == c.KeyOf(number) {
@@ -84,7 +84,7 @@ func (c *chainWarnings) warnOfKeyBelow(place, number int, below *keysBelow) {
 	c.warn(place, this, w)
 }
 
-// noteKey notes a key that redirects for the paths above it.
+// noteKey adds a key that redirects to the paths above it.
 func (c *chainWarnings) noteKey(number int, key string) {
 	var this keyBelow
 	for i := 0; i < len(key); i++ {

@@ -8,9 +8,9 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// escapes has the paths of the site that rules lead to and that are no keys, but would be if a
-// reserved character and its escape, such as ( and %28, were the same. Paths and keys are compared
-// in a form without such escapes, which takes time in proportion to their length.
+// escapes finds paths of the site that rules lead to and that are no keys, but would be if a
+// reserved character equalled its escape, as ( and %28. Paths and keys are compared in a form
+// without such escapes, in time proportional to their length.
 type escapes struct {
 	*resolver.Ruleset
 	site     *Site
@@ -18,7 +18,7 @@ type escapes struct {
 	forms    map[string]*escapedForm
 }
 
-// escapedForm is what paths and keys have in common that differ in such escapes.
+// escapedForm is a form that paths and keys share if they differ only in such escapes.
 type escapedForm struct {
 	paths []escapedPath
 	key   resolver.Rule // the rule of the first key in alphabetical order, if there is one
@@ -30,7 +30,7 @@ type escapedPath struct {
 	rule resolver.Rule
 }
 
-// add notes the path of the site that a value leads to, if it does.
+// add adds the path of the site that a value leads to, if there is one.
 func (e *escapes) add(rule resolver.Rule) {
 	path := e.pathOf(rule.Value)
 	if path == "" || e.isKey(path) {
@@ -49,7 +49,7 @@ func (e *escapes) add(rule resolver.Rule) {
 	e.forms[form].paths = append(e.forms[form].paths, escapedPath{path, rule})
 }
 
-// isKey reports whether a rule without variables has a key, which is canonical.
+// isKey reports whether a rule without variables has this canonical key.
 func (e *escapes) isKey(key string) bool {
 	number, ok := e.NumberOf(key)
 	if ok {
@@ -58,8 +58,8 @@ func (e *escapes) isKey(key string) bool {
 	return ok
 }
 
-// pathOf returns the path of the site that a value leads to, in the form of keys. It is "" where
-// there is none, or none that may have reserved characters.
+// pathOf returns the path of the site that a value leads to, in the form of keys. It is "" if there
+// is none, or if it has no reserved characters.
 func (e *escapes) pathOf(value string) (path string) {
 	switch {
 	case isOutcome(value):
@@ -82,7 +82,7 @@ func (e *escapes) pathOf(value string) (path string) {
 	return strings.TrimSuffix(resolver.CanonicalKey(path[1:], e.foldCase), "/")
 }
 
-// addKey notes the key of the rule with a number, if paths have its form.
+// addKey adds the key of the rule with a number, if paths have the same form.
 func (e *escapes) addKey(number int, key string) {
 	if !near.HasReserved(key) {
 		return
@@ -96,8 +96,8 @@ func (e *escapes) addKey(number int, key string) {
 	}
 }
 
-// report reports each path that differs from a key in escapes. It does not where the key's own rule
-// leads to the path, which is a page then, or where that rule leads nowhere.
+// report reports each path that differs from a key in escapes. It leaves out a path to which the
+// key's own rule leads, which is a page then, and a key whose rule leads nowhere.
 func (e *escapes) report(do func(rule resolver.Rule, message string)) {
 	if e.forms == nil {
 		return

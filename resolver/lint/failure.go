@@ -8,7 +8,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// FailureKind returns the kind of warning of a rule whose requests are answered with an error, as
+// FailureKind returns the kind of warning of a rule whose requests get this error, as
 // [resolver.Ruleset.Failures] gives it.
 func FailureKind(failure error) Kind {
 	switch {
@@ -22,8 +22,7 @@ func FailureKind(failure error) Kind {
 	return WarnTooManyRedirects
 }
 
-// failureMessage says why the requests of a rule are answered with an error, and what to write
-// instead.
+// failureMessage says why the requests of a rule get an error, and what to write instead.
 func failureMessage(rs *resolver.Ruleset, rule resolver.Rule, failure error) string {
 	options := rs.Options()
 	if resolver.IsTemplate(rule.Key) {
@@ -59,8 +58,8 @@ func templateFailureMessage(failure error, options *resolver.Options) string {
 
 const changeIt = "change the rule's destination"
 
-// refusal says why a chain leads nowhere that ends within the limit of redirects, and what to write
-// instead.
+// refusal says why a chain that does not exceed the limit of redirects leads nowhere, and what to
+// write instead.
 func refusal(failure error) (why, instead string) {
 	switch failure {
 	case resolver.ErrUnsafePath:
@@ -73,7 +72,7 @@ func refusal(failure error) (why, instead string) {
 	return "the chain comes to a path or destination of more than 65535 bytes", changeIt
 }
 
-// loopMessage says what becomes of a rule that leads into a loop, or is in it.
+// loopMessage says that a rule leads into a loop, or is part of it.
 func loopMessage(rs *resolver.Ruleset, rule resolver.Rule, loop *resolver.LoopError) string {
 	switch {
 	case !slices.Contains(loop.Cycle, rule.Key):
@@ -87,7 +86,8 @@ func loopMessage(rs *resolver.Ruleset, rule resolver.Rule, loop *resolver.LoopEr
 		"destination of one of the rules"
 }
 
-// selfLoopMessage explains the most natural migration rule that the draft never resolves (R18).
+// selfLoopMessage explains the loop of a natural migration rule that the draft never resolves
+// (R18).
 func selfLoopMessage(rule resolver.Rule, remaining string) string {
 	message := "loop: " + quote(rule.Value) + " lies at or below the key: the rule redirects to " +
 		"itself forever, so its requests are answered with an error; "
@@ -98,7 +98,7 @@ func selfLoopMessage(rule resolver.Rule, remaining string) string {
 		" alone, or lead it to a path outside of /" + rule.Key
 }
 
-// mostRedirects is how many internal redirects pass.
+// mostRedirects is the maximum number of internal redirects.
 func mostRedirects(options *resolver.Options) int {
 	if options.MaxRedirects != nil {
 		return *options.MaxRedirects
@@ -106,7 +106,7 @@ func mostRedirects(options *resolver.Options) int {
 	return resolver.MaxRedirects
 }
 
-// internalRedirects returns a number of them in words.
+// internalRedirects returns this number of them in words.
 func internalRedirects(n int) string {
 	if n == 1 {
 		return "1 internal redirect"

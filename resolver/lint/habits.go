@@ -9,19 +9,18 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// A habit is what another system's syntax leaves in a rule, where it is plain text. The rule loads,
-// and does nothing. Each message says what to write here.
+// A habit is syntax of another system in a rule, where it is plain text. The rule loads and does
+// nothing. Each message says what to write here.
 
 var (
-	// regexpSign finds what stands in regular expressions and in hardly any path. These are an
-	// anchor in front, also with the ~ of nginx; a group with a repetition, a class or a choice; a
-	// class; .*
+	// regexpSign finds what occurs in regular expressions and hardly ever in a path: an anchor in
+	// front, also with the ~ of nginx; a group with a repetition, a class or a choice; a class; .*
 	regexpSign = regexp.MustCompile(`^\^|^~\*?\^|^~\*` +
 		`|\([^()]*(?:\.[*+]|\]|\|)[^()]*\)` +
 		`|\[\^|\[\w-\w` +
 		`|\.[*+](?:[/$]|$)`)
-	// regexpBelow finds what stands for everything below a path, regexpGroup what stands for any
-	// other part of it.
+	// regexpBelow finds an expression for everything below a path, regexpGroup one for any other part
+	// of it.
 	regexpBelow = regexp.MustCompile(`(?:^|/)\(?\.[*+]\)?/?$`)
 	regexpGroup = regexp.MustCompile(`\([^()]*\)[*+]?|\[[^\]]*\][*+]?|\.[*+]`)
 	// regexpChoice finds a choice of words, of which it captures the first.
@@ -31,7 +30,7 @@ var (
 	valueVariable = regexp.MustCompile(`[/=]:[A-Za-z_]\w*[*+]?|\$[1-9]\b`)
 )
 
-// keyHabit returns what is foreign in the key of a rule, or no message.
+// keyHabit returns a habit in the key of a rule, or no message.
 func keyHabit(rule *resolver.Rule) (kind Kind, message string) {
 	key := rule.Key
 	if !strings.ContainsAny(key, "*:,;$^~([.") {
@@ -75,7 +74,7 @@ func urlKeyMessage(rule resolver.Rule) string {
 	return message
 }
 
-// insteadOfRegexp says which key does what a regular expression is meant to do.
+// insteadOfRegexp suggests a key instead of a regular expression.
 func insteadOfRegexp(key string) string {
 	meant := strings.TrimLeft(strings.TrimLeft(key, "~*^ "), "/")
 	meant = strings.TrimSuffix(meant, "$")
@@ -91,11 +90,10 @@ func insteadOfRegexp(key string) string {
 	return "write the path, with variables such as {x} for what differs"
 }
 
-// isPlainKey reports whether a key is good, and has nothing of a regular expression.
+// isPlainKey reports whether a key is valid, and has no part of a regular expression.
 func isPlainKey(key string) bool { return isGoodKey(key) && !regexpSign.MatchString(key) }
 
-// firstVariable returns what a pattern finds first in text, without what stands in front of a
-// variable.
+// firstVariable returns the first match of a pattern in text, without what precedes a variable.
 func firstVariable(pattern *regexp.Regexp, text string) string {
 	return strings.TrimLeft(pattern.FindString(text), "/=")
 }
@@ -121,7 +119,7 @@ func withVariables(pattern *regexp.Regexp, text string) string {
 	})
 }
 
-// valueHabit returns what is foreign in the destination of a rule, or no message.
+// valueHabit returns a habit in the destination of a rule, or no message.
 func valueHabit(rule *resolver.Rule) (kind Kind, message string) {
 	text := behindHost(rule.Value)
 	foreign := strings.Contains(text, ":") || strings.Contains(text, "$")
@@ -139,8 +137,8 @@ func valueHabit(rule *resolver.Rule) (kind Kind, message string) {
 	return WarnHostName, hostMessage(rule.Value)
 }
 
-// hostMessage says why no client finds the host of an absolute destination, "" if one does. Slashes
-// in front of the host are left out where URLs are parsed; a path of the site may have been meant.
+// hostMessage says why no client finds the host of an absolute destination; "" if clients do.
+// Parsing ignores extra slashes in front of the host; a path of the site may have been meant.
 func hostMessage(value string) string {
 	host := hostOf(value)
 	if isName := host != "" && host[0] != '['; isName && checkHostName(host) == nil {
@@ -177,8 +175,8 @@ func originWarnings(origin string) []Warning {
 	}}
 }
 
-// variableMessage says what to write for a variable of another system in a value. Its text is what
-// follows the host.
+// variableMessage says what to write instead of a variable of another system in a value. It
+// searches the text after the host.
 func variableMessage(rule resolver.Rule, text string) string {
 	variable := firstVariable(valueVariable, text)
 	why := "the " + variable + " of the destination stands for itself; "

@@ -7,8 +7,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// addIdlePasses warns of keys without variables that pass, if no shorter key takes what they let
-// pass: without them nothing would change. Rules that a reader has already warned about are
+// addIdlePasses warns of keys without variables that pass, if no shorter key matches what they let
+// pass: without them, nothing would change. Rules that a reader has already warned about are
 // skipped; a rule without a line is skipped if its reader warned about anything.
 func (s *survey) addIdlePasses(list *List) {
 	if len(list.passing) == 0 {
@@ -38,8 +38,8 @@ func (s *survey) shadowing() map[int]bool {
 	return numbers
 }
 
-// isCovered reports whether a shorter key, or one with variables, takes the path of a canonical
-// key, or what is below it, and does not let it pass, too.
+// isCovered reports whether a shorter key, or one with variables, matches a canonical key, or what
+// is below it, and does not let it pass, too.
 func (s *survey) isCovered(key string) bool {
 	if rule, ok := s.shorter(key); ok && rule.Value != resolver.PassValue {
 		return true
@@ -52,8 +52,8 @@ func (s *survey) isCovered(key string) bool {
 	return false
 }
 
-// shorter returns the rule without variables that takes requests for a canonical key where the
-// key's own rule does not.
+// shorter returns the rule without variables that gets the requests for a canonical key that the
+// key's own rule does not match.
 func (s *survey) shorter(key string) (rule resolver.Rule, ok bool) {
 	for end := strings.LastIndexByte(key, '/'); end > 0; end = strings.LastIndexByte(key[:end], '/') {
 		number, known := s.NumberOf(key[:end])

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// lintInvisible warns of the first invisible character in a part of a rule: it comes with texts
-// that are copied, and nobody can tell by looking why a link is not found.
+// lintInvisible warns of the first invisible character in a part of a rule. Such characters come
+// with copied texts, and nobody can see why a link is not found.
 func (l *ruleLint) lintInvisible(part, text string) {
 	last := rune(0)
 	for _, r := range text {
@@ -21,8 +21,8 @@ func (l *ruleLint) lintInvisible(part, text string) {
 	}
 }
 
-// isInvisible reports whether nobody sees a character that is not ASCII. A joiner behind such a one
-// is part of a word, or of an emoji.
+// isInvisible reports whether a character beyond ASCII is invisible. A joiner after such a
+// character is part of a word, or of an emoji.
 func isInvisible(last, r rune) bool {
 	if (r == '\u200C' || r == '\u200D') && last >= utf8.RuneSelf {
 		return false

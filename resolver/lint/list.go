@@ -9,13 +9,13 @@ import (
 )
 
 // List has the warnings of a ruleset, in groups by what they depend on, so that a change replaces
-// only those that it concerns. To make one, pass each rule to Add, and then the ruleset to Finish.
+// only those that it affects. To make one, pass each rule to Add, and then the ruleset to Finish.
 // After that it does not change.
 type List struct {
 	options resolver.Options
 	pages   Pages // nil if more than these may answer paths of the site
 	groups  [groups][]sourcedWarning
-	// read are those of the readers of sources, by source.
+	// read are the warnings of sources' readers, by source.
 	read [][]Warning
 	// passing are the rules without variables that pass, until the list is finished.
 	passing []sourcedRule
@@ -43,7 +43,7 @@ type sourcedRule struct {
 	rule   resolver.Rule
 }
 
-// New returns the list of a ruleset that is going to be compiled with some options.
+// New returns the list of a ruleset that will be compiled with these options.
 func New(options resolver.Options) *List {
 	l := &List{options: options}
 	for _, w := range originWarnings(options.Origin) {
@@ -59,7 +59,7 @@ func Ruleset(rs *resolver.Ruleset) *List {
 	return l
 }
 
-// addAll looks at all rules of a ruleset.
+// addAll examines all rules of a ruleset.
 func (l *List) addAll(rs *resolver.Ruleset) {
 	for source := range rs.Sources() {
 		for rule := range rs.RulesOf(source) {
@@ -69,7 +69,7 @@ func (l *List) addAll(rs *resolver.Ruleset) {
 	l.Finish(rs)
 }
 
-// Add looks at a good rule of a source by itself.
+// Add examines a valid rule of a source by itself.
 func (l *List) Add(source int, rule resolver.Rule) {
 	for _, w := range lintRule(rule, l.options.Query) {
 		l.add(ofRules, source, w)
@@ -79,7 +79,7 @@ func (l *List) Add(source int, rule resolver.Rule) {
 	}
 }
 
-// AddRead adds what the reader of a source warns of.
+// AddRead adds warnings of the reader of a source.
 func (l *List) AddRead(source int, warnings ...Warning) {
 	if len(warnings) == 0 {
 		return
@@ -95,7 +95,7 @@ func (l *List) haveRead(source int) {
 	}
 }
 
-// Finish looks at the ruleset of the rules.
+// Finish examines the ruleset that was made from the rules.
 func (l *List) Finish(rs *resolver.Ruleset) {
 	for this := range rs.Shadowed() {
 		by, _ := rs.Numbered(this.By)
@@ -113,13 +113,13 @@ func (l *List) add(to group, source int, w Warning) {
 	l.groups[to] = append(l.groups[to], sourcedWarning{source, w})
 }
 
-// addShadowed warns of a rule whose key one of an earlier source has.
+// addShadowed warns of a rule whose key an earlier source has.
 func (l *List) addShadowed(this, by sourcedRule) {
 	l.add(ofRules, this.source, about(this.rule, WarnShadowed, "the rule is never reached, as "+
 		by.place()+" has the key, too, and is asked first; remove one of the two rules"))
 }
 
-// place says where a rule stands, as a message about another rule does.
+// place says where a rule is, for a message about another rule.
 func (r sourcedRule) place() string {
 	const inline = 0
 	if r.source == inline && r.rule.Position.Line == 0 {
@@ -149,7 +149,7 @@ func (l *List) Warnings() (all []Warning) {
 	return all
 }
 
-// each gives all warnings in any order.
+// each yields all warnings in any order.
 func (l *List) each() iter.Seq[Warning] {
 	return func(yield func(Warning) bool) {
 		for _, group := range l.groups {
@@ -196,7 +196,7 @@ func (l *List) Since(before *List) (fresh []Warning) {
 	return fresh
 }
 
-// toldPlaces returns the places in sources that their readers warn of.
+// toldPlaces returns the places in sources about which their readers warn.
 func (l *List) toldPlaces() map[resolver.Position]bool {
 	told := map[resolver.Position]bool{}
 	for _, warning := range slices.Concat(l.read...) {
@@ -205,5 +205,5 @@ func (l *List) toldPlaces() map[resolver.Position]bool {
 	return told
 }
 
-// isRead reports whether the reader of a source warns of anything.
+// isRead reports whether the reader of a source has warnings.
 func (l *List) isRead(source int) bool { return source < len(l.read) && len(l.read[source]) > 0 }

@@ -4,7 +4,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/near"
 )
 
-// unansweredPaths are the first of the paths that rules lead to and no key answers, in the form of
+// unansweredPaths are the first paths to which rules lead and which no key answers, in the form of
 // keys.
 type unansweredPaths struct {
 	paths   []unansweredPath // by the number that slips have for them
@@ -15,7 +15,7 @@ type unansweredPaths struct {
 type unansweredPath struct {
 	path  string
 	rules []int // the numbers of those that lead to it
-	// meant is the nearest of the keys that are one letter away, "" for none, and number that of
+	// meant is the nearest of the keys that are one letter away, "" for none, and number is that of
 	// its rule.
 	meant  string
 	number int
@@ -25,7 +25,7 @@ func newUnansweredPaths() unansweredPaths {
 	return unansweredPaths{numbers: map[string]int{}, slips: near.NewSlips()}
 }
 
-// add adds a path that the rule with a number leads to.
+// add adds a path to which the rule with a number leads.
 func (u *unansweredPaths) add(path string, rule int) {
 	n, known := u.numbers[path]
 	if !known {
@@ -51,7 +51,7 @@ func (u *unansweredPaths) compare(s *survey, number int, key string) {
 	})
 }
 
-// leadsToPath reports whether a rule leads to a path of the site, or leads nowhere. If so, the path
+// leadsToPath reports whether a rule leads to a path of the site, or leads nowhere. Then the path
 // is a page, and not a misspelling of the rule's key.
 func (s *survey) leadsToPath(number int, path string) bool {
 	if rule, _ := s.Numbered(number); !isInternal(rule.Value) {
@@ -61,8 +61,8 @@ func (s *survey) leadsToPath(number int, path string) bool {
 	return this.end.kind.isAtSite() && s.endKey(this) == path
 }
 
-// addMisspelt warns of rules that lead to a path which no key answers, where that path is one
-// letter away from a key.
+// addMisspelt warns of rules that lead to a path which no key answers, if that path is one letter
+// away from a key.
 func (c *chainWarnings) addMisspelt() {
 	for _, p := range c.unanswered.paths {
 		if p.meant == "" {

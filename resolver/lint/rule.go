@@ -8,14 +8,12 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// Rule returns the warnings that a good rule causes by itself, with the options that it is compiled
-// with.
+// Rule returns the warnings about a valid rule by itself, with the options for compiling it.
 func Rule(rule resolver.Rule, options resolver.Options) []Warning {
 	return lintRule(rule, options.Query)
 }
 
-// lintRule is Rule, with the query mode of rules that say none. Most rules pass by without being
-// parsed.
+// lintRule is Rule, with the query mode of rules that have none. Most rules need no parsing.
 func lintRule(rule resolver.Rule, mode resolver.QueryMode) []Warning {
 	l := ruleLint{Rule: rule, mode: mode}
 	l.lintInvisible("key", l.Key)
@@ -31,7 +29,7 @@ func lintRule(rule resolver.Rule, mode resolver.QueryMode) []Warning {
 	return l.warnings
 }
 
-// ruleLint looks at a rule.
+// ruleLint examines a rule.
 type ruleLint struct {
 	resolver.Rule
 	mode     resolver.QueryMode // of rules that say none
@@ -42,7 +40,7 @@ func (l *ruleLint) warn(kind Kind, message string) {
 	l.warnings = append(l.warnings, about(l.Rule, kind, message))
 }
 
-// lintHabits warns of what another system's syntax leaves in a rule.
+// lintHabits warns of another system's syntax in a rule.
 func (l *ruleLint) lintHabits() {
 	if kind, message := keyHabit(&l.Rule); message != "" {
 		l.warn(kind, message)
@@ -71,7 +69,7 @@ func (l *ruleLint) lintKey() {
 	}
 }
 
-// lintValue looks at a destination.
+// lintValue examines a destination.
 func (l *ruleLint) lintValue() {
 	if braces := bracesIn(l.Value); braces != "" && !resolver.IsTemplate(l.Key) {
 		l.warn(WarnLiteralBraces, literalBracesMessage(l.Value, braces))
@@ -103,8 +101,8 @@ func (l *ruleLint) lintDelimiters() {
 	}
 }
 
-// lintPercent warns of a "%" that is no escape. In the query, the modes that take that apart write
-// %25 for it.
+// lintPercent warns of a "%" that begins no escape. In a query, modes that decode it write %25 for
+// it.
 func (l *ruleLint) lintPercent() {
 	if strings.IndexByte(l.Value, '%') < 0 {
 		return // as most have none
@@ -131,7 +129,7 @@ func hasUserinfo(value string) bool {
 	return err == nil && u.Username+u.Password != ""
 }
 
-// bracesIn returns what stands in braces first, or "".
+// bracesIn returns the first text in braces, or "".
 func bracesIn(value string) string {
 	_, behind, _ := strings.Cut(value, "{")
 	if name, _, ok := strings.Cut(behind, "}"); ok {
@@ -140,8 +138,8 @@ func bracesIn(value string) string {
 	return ""
 }
 
-// literalBracesMessage says what the first braces of a value mean. For those in a host neither a
-// variable nor a percent-encoded brace is a remedy.
+// literalBracesMessage says what the first braces of a value mean. In a host, neither a variable
+// nor a percent-encoded brace would help.
 func literalBracesMessage(value, braces string) string {
 	message := "the destination's " + braces + " stands for itself, "
 	if start, _, _ := strings.Cut(value, braces); behindHost(start) == "" {
@@ -151,7 +149,7 @@ func literalBracesMessage(value, braces string) string {
 		"write it into the key, too, or %7B for { and %7D for }"
 }
 
-// Values, of good rules, are one of three things.
+// The values of valid rules are one of three things.
 
 func isInternal(value string) bool { return strings.HasPrefix(value, "/") }
 
@@ -161,7 +159,7 @@ func isOutcome(value string) bool {
 
 func isAbsolute(text string) bool { return !isInternal(text) && resolver.IsDestination(text) }
 
-// cutParts cuts a value in front of its query and its fragment.
+// cutParts splits a value before its query and its fragment.
 func cutParts(value string) (path, query, fragment string) {
 	path = value
 	if i := strings.IndexByte(path, '#'); i >= 0 {

@@ -9,13 +9,13 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// Site knows which URLs some rules answer.
+// Site knows which URLs rules answer.
 type Site struct {
 	origin string   // of the requests that are made up
 	hosts  []string // with their ports, as they stand in URLs, or origins
 }
 
-// SiteOf returns the site that rules are for. hosts are names of it, as those of [Check].
+// SiteOf returns the site of rules. hosts are its names, as in [Check].
 func SiteOf(rs *resolver.Ruleset, hosts []string) Site {
 	own := originOf(rs.Options())
 	s := Site{origin: own}
@@ -51,8 +51,8 @@ func originOf(options resolver.Options) string {
 	return u.Origin()
 }
 
-// Origin returns the origin of requests that nobody has made: that of the options, or else the
-// first host's.
+// Origin returns the origin of example requests: that of the options, or else that of the first
+// host.
 func (s *Site) Origin() string { return s.origin }
 
 // Path returns the path of a URL, as the URL Standard spells it, if it is one of the site.

@@ -8,14 +8,14 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// survey looks at what the rules of a ruleset lead to.
+// survey examines what the rules of a ruleset lead to.
 type survey struct {
 	*resolver.Ruleset
 	options resolver.Options
-	// failures are the errors that rules answer with, by number.
+	// failures are the errors of rules, by number.
 	failures map[int]error
-	// ends are the ends of the chains of rules that others lead to, by number. Rules with variables
-	// are not among them.
+	// ends are the ends of the chains of rules to which others lead, by number. Rules with variables
+	// are not included.
 	ends map[int]chainEnd
 }
 
@@ -29,11 +29,11 @@ func newSurvey(rs *resolver.Ruleset) *survey {
 	return s
 }
 
-// chainEnd is what there is to know of the end of a chain.
+// chainEnd describes the end of a chain.
 type chainEnd struct {
 	kind endKind
-	// exact is the key of the first exact rule behind the first rule, "" for none. It is looked for
-	// only up to the first rule with variables.
+	// exact is the key of the first exact rule after the first rule, "" for none. It is only searched
+	// up to the first rule with variables.
 	exact string
 }
 
@@ -80,8 +80,8 @@ func (s *survey) internalRule(number int) *internalRule {
 	return this
 }
 
-// endBehind returns the end of a chain that goes on with a step, of the rule with a number. Chains
-// that never end are not asked for.
+// endBehind returns the end of a chain that continues with a step, for the rule with a number. The
+// chain must have an end.
 func (s *survey) endBehind(next *resolver.Step, number int) (end chainEnd) {
 	rule := &next.Rule
 	switch {
@@ -101,7 +101,7 @@ func (s *survey) endBehind(next *resolver.Step, number int) (end chainEnd) {
 	return end
 }
 
-// endFrom returns the end of a chain from a step on that leads to a path.
+// endFrom returns the end of a chain from a step that leads to a path.
 func (s *survey) endFrom(step *resolver.Step, number int) (end chainEnd) {
 	if known, is := s.ends[number]; is {
 		return known
@@ -140,8 +140,8 @@ func pathOf(value string) string {
 	return string(weburl.AppendEncoded(nil, path, weburl.PathSet))
 }
 
-// compare puts rules in the order of their sources and of their places there or, where lines do not
-// count, of their keys.
+// compare orders rules by their sources and by their places there. If lines do not count, it orders
+// them by key.
 func (s *survey) compare(a, b sourcedRule) int {
 	byPlace := 0
 	if !s.options.NoLines {

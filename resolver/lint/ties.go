@@ -5,7 +5,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 )
 
-// addTies warns of rules with variables that match a path of an earlier one which is as good.
+// addTies warns of rules with variables that match a path of an earlier rule, if nothing decides
+// which of the two answers.
 func (l *List) addTies(rs *resolver.Ruleset) {
 	index := pattern.NewIndex(pattern.Tied)
 	var rules []resolver.Rule
@@ -26,7 +27,7 @@ func (l *List) addTies(rs *resolver.Ruleset) {
 	}
 }
 
-// withSource returns a rule that serves with its source.
+// withSource returns a serving rule with its source.
 func withSource(rs *resolver.Ruleset, rule resolver.Rule) sourcedRule {
 	number, _ := rs.NumberOf(rule.Key)
 	return sourcedRule{rs.SourceOf(number), rule}

@@ -5,9 +5,9 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// Unanswered reports the rules without variables that lead to a path of the site by themselves that
-// no rule answers, in no particular order. The path is without query and fragment. A path that a
-// rule passes on is answered by whoever the rule keeps it for. hosts are as those of [Check].
+// Unanswered yields the rules without variables whose own value leads to a path of the site that no
+// rule answers, in no particular order. The path is without query and fragment. A path that a rule
+// lets pass has an answer, from the next handler. hosts are as in [Check].
 func Unanswered(
 	rs *resolver.Ruleset, hosts []string, report func(rule resolver.Rule, path string),
 ) {
@@ -24,7 +24,7 @@ func Unanswered(
 	}
 }
 
-// pathOf returns the path of the site that a value leads to by itself, if it does.
+// pathOf returns the path of the site to which a value itself leads, if it does.
 func (s *Site) pathOf(value string) (path string, ok bool) {
 	switch {
 	case isOutcome(value):

@@ -7,7 +7,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/uritemplate"
 )
 
-// lintVariables warns of what becomes of what the variables of a key capture.
+// lintVariables warns about what happens to the captures of a key's variables.
 func (l *ruleLint) lintVariables() {
 	if isOutcome(l.Value) {
 		return
@@ -15,7 +15,7 @@ func (l *ruleLint) lintVariables() {
 	names, _ := variablesIn(l.Key)
 	used, reserved := variablesIn(l.Value)
 	for i, name := range names {
-		// As a "*" of _redirects, a splat at the end often stands for what is dropped on purpose.
+		// Like a "*" of _redirects, a splat at the end often stands for what is dropped on purpose.
 		isRest := name == "splat" && i == len(names)-1 && strings.HasSuffix(l.Key, "}")
 		if !slices.Contains(used, name) && !isRest && !strings.HasPrefix(name, "_") {
 			l.warn(WarnUnusedVariable, "the destination does not use the variable "+name+"; "+
@@ -28,8 +28,8 @@ func (l *ruleLint) lintVariables() {
 	}
 }
 
-// variablesIn returns the variables of a good key or value, and the first one that stands in its
-// query with its reserved characters, or "".
+// variablesIn returns the variables of a valid key or value, and the first one in its query that
+// keeps reserved characters, or "".
 func variablesIn(text string) (names []string, reservedInQuery string) {
 	before := ""
 	for {

@@ -10,11 +10,11 @@ import (
 type Kind string
 
 const (
-	// WarnLoop: the chain never ends; its keys answer with an error.
+	// WarnLoop: the chain never ends; requests for its keys get an error.
 	WarnLoop Kind = "loop"
 	// WarnTooManyRedirects: the chain is longer than the limit (R9).
 	WarnTooManyRedirects Kind = "too many redirects"
-	// WarnUnsafePath: a template along the chain captures what no request may have there (R14).
+	// WarnUnsafePath: a template along the chain captures a path that R14 refuses.
 	WarnUnsafePath Kind = "unsafe path"
 	// WarnTooLong: the chain comes to a path or a destination that is too long (R9, R10).
 	WarnTooLong Kind = "too long"
@@ -23,7 +23,7 @@ const (
 	WarnMeetsKey Kind = "meets another key"
 	// WarnShadowed: an earlier source has the key.
 	WarnShadowed Kind = "shadowed"
-	// WarnNoEffect: the rule, or a part of it, could as well not be there.
+	// WarnNoEffect: the rule, or a part of it, has no effect.
 	WarnNoEffect Kind = "no effect"
 	// WarnUnreachable: no HTTP request can match the key.
 	WarnUnreachable Kind = "unreachable"
@@ -33,10 +33,9 @@ const (
 	WarnTrailingSlashValue Kind = "value with a trailing slash"
 	// WarnLiteralStar: a "*" at the end of a key is no wildcard.
 	WarnLiteralStar Kind = "literal *"
-	// WarnLiteralBraces: the destination of a key without variables has what looks like one.
+	// WarnLiteralBraces: the destination of a key without variables has what looks like a variable.
 	WarnLiteralBraces Kind = "literal braces"
-	// WarnLiteralVariable: what stands for a part of the path elsewhere, such as :id or $1, stands
-	// for itself.
+	// WarnLiteralVariable: a variable in another system's syntax, such as :id or $1, is literal here.
 	WarnLiteralVariable Kind = "literal variable"
 	// WarnRegexp: a key looks like a regular expression.
 	WarnRegexp Kind = "regular expression"
@@ -67,19 +66,19 @@ const (
 	WarnBarePercent Kind = "bare %"
 	// WarnSpace: a destination has a space, which is written percent-encoded.
 	WarnSpace Kind = "space in a destination"
-	// WarnInvisible: a key or a destination has a character that nobody sees.
+	// WarnInvisible: a key or a destination has an invisible character.
 	WarnInvisible Kind = "invisible character"
 	// WarnThroughExact: what is below a key that is not exact is appended to the destination of an
 	// exact one.
 	WarnThroughExact Kind = "through an exact key"
 )
 
-// Warning is something that a rule's author should know, and that does not keep the ruleset from
+// Warning is something that a rule's author should know, but that does not keep the ruleset from
 // serving.
 type Warning struct {
 	Kind     Kind
 	Position resolver.Position
-	// Key is the rule's; empty where it is about a line that makes no rule.
+	// Key is the rule's; empty if the warning is about a line that makes no rule.
 	Key string
 	// Message says what will happen and what to write instead.
 	Message string
@@ -107,7 +106,7 @@ func (w Warning) String() string {
 	return inRule.Error()
 }
 
-// IsBroken reports whether the warning is of a rule whose requests are answered with an error.
+// IsBroken reports whether the warning is about a rule whose requests get an error.
 func (w Warning) IsBroken() bool {
 	switch w.Kind {
 	case WarnLoop, WarnTooManyRedirects, WarnUnsafePath, WarnTooLong:

@@ -1,5 +1,5 @@
-// Package pattern says which paths the keys of rules match: what two keys have in common, and
-// which of them answers there.
+// Package pattern says which paths the keys of rules match: what two keys have in common, and which
+// of them answers there.
 //
 // A [Pattern] is a key split into segments. An [Index] finds the keys, among many, in a [Relation]
 // to a given one. Keys are in the canonical form that package resolver defines. Package lint uses

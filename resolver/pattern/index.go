@@ -37,42 +37,42 @@ const (
 	Tied
 )
 
-// form is what some keys have in common but for their texts, with these keys.
+// form is what some keys have in common except for their texts, and these keys.
 type form struct {
 	like   *Pattern // the first key of this form
 	keys   []numbered
 	tables map[string]*table
-	// related are the forms whose keys are looked up for one of this form.
+	// related are the forms in which keys of this form are looked up.
 	related []relatedForm
 }
 
-// numbered is a key with the number that its owner gave it.
+// numbered is a key with the number that the caller gave it.
 type numbered struct {
 	*Pattern
 	number int
 }
 
-// relatedForm is a form with the table in which its keys are looked up.
+// relatedForm is a form with the table in which keys are looked up.
 type relatedForm struct {
 	form  *form
 	table *table
 }
 
-// table finds the keys of a form by what they have in some places of their segments.
+// table finds the keys of a form by the texts in some places of their segments.
 type table struct {
 	places []place
 	last   map[uint64]int // the last key, counted from 1, by the hash of what it has
 	before []int          // for each key the one in front that has the same, 0 for none
 }
 
-// place is what two keys have to have in common in a segment: all of it, or so many bytes at its
-// start and at its end.
+// place is a part of a segment in which two keys must have the same text: the whole segment, or so
+// many bytes at its start and at its end.
 type place struct {
 	whole      bool
 	start, end int
 }
 
-// NewIndex makes an empty index.
+// NewIndex returns an empty index.
 func NewIndex(relation Relation) *Index {
 	return &Index{
 		relation: relation,
@@ -82,14 +82,14 @@ func NewIndex(relation Relation) *Index {
 	}
 }
 
-// IsSpent reports whether the work has got out of proportion to the number of keys. Only hundreds
-// of forms make it.
+// IsSpent reports whether the work is out of proportion to the number of keys. That takes hundreds
+// of forms.
 func (x *Index) IsSpent() bool {
 	const anyNumber, eachKey = 1 << 20, 64
 	return x.work > anyNumber+eachKey*x.keys
 }
 
-// Add takes in a key with its number, which grows from key to key.
+// Add adds a key with its number, which grows from key to key.
 func (x *Index) Add(p *Pattern, number int) {
 	if !p.IsTemplate() && (p.exact || p.isDeep()) {
 		return // it precedes all keys with variables that overlap it
@@ -121,7 +121,7 @@ func (x *Index) Each(p *Pattern, do func(number int, path string) bool) {
 	}
 }
 
-// First returns the number of one of the keys that Each passes to its function.
+// First returns the number of one of the keys that Each would pass to its function.
 func (x *Index) First(p *Pattern) (number int, path string, ok bool) {
 	x.Each(p, func(n int, common string) bool {
 		number, path, ok = n, common, true
@@ -130,7 +130,7 @@ func (x *Index) First(p *Pattern) (number int, path string, ok bool) {
 	return number, path, ok
 }
 
-// fill takes the keys into a table that have been added since it was used last.
+// fill adds the keys to a table that were added to its form since the table was last used.
 func (x *Index) fill(related relatedForm) {
 	in := related.table
 	x.work++
@@ -144,8 +144,8 @@ func (x *Index) fill(related relatedForm) {
 	}
 }
 
-// sumOf returns a hash of what a key has in some places. It reports false where a segment is so
-// short that those at its start and at its end overlap.
+// sumOf returns a hash of the texts that a key has in some places. It returns false if a segment is
+// so short that its start and its end overlap.
 func (x *Index) sumOf(p *Pattern, places []place) (sum uint64, ok bool) {
 	var h maphash.Hash
 	h.SetSeed(x.seed)
@@ -161,7 +161,7 @@ func (x *Index) sumOf(p *Pattern, places []place) (sum uint64, ok bool) {
 	return h.Sum64(), true
 }
 
-// textsOf returns what a segment has in a place.
+// textsOf returns the texts that a segment has in a place.
 func (at place) textsOf(s *Segment) (start, end string, ok bool) {
 	switch {
 	case at.whole:
@@ -174,7 +174,7 @@ func (at place) textsOf(s *Segment) (start, end string, ok bool) {
 	return s.Prefix[:at.start], s.Prefix[len(s.Prefix)-at.end:], true
 }
 
-// formOf returns the form of a key, which it makes if there is none.
+// formOf returns the form of a key. A new form is added.
 func (x *Index) formOf(p *Pattern) *form {
 	name := p.Form()
 	if there := x.byName[name]; there != nil {
@@ -192,7 +192,7 @@ func (x *Index) formOf(p *Pattern) *form {
 	return made
 }
 
-// groupOf returns the group that a key's form belongs to, and those to compare it with.
+// groupOf returns the group of a key's form, and the groups to compare it with.
 func (x *Index) groupOf(p *Pattern) (own string, partners []string) {
 	const plain, templates = "plain", "templates"
 	switch {
@@ -205,7 +205,7 @@ func (x *Index) groupOf(p *Pattern) (own string, partners []string) {
 	return plain, []string{templates}
 }
 
-// relate finds out whether keys of one form have to be looked up for those of another.
+// relate decides whether keys of one form must be looked up in another.
 func (x *Index) relate(made, other *form) {
 	const dear = 8 // as many look-ups
 	x.work += dear
@@ -222,7 +222,7 @@ func (x *Index) relate(made, other *form) {
 	}
 }
 
-// lookUp records that keys of another form are looked up by what they have in some places.
+// lookUp records that keys of a form are looked up in another one, by the texts in some places.
 func (f *form) lookUp(other *form, places []place) {
 	name := nameOf(places)
 	if other.tables[name] == nil {
@@ -243,8 +243,8 @@ func nameOf(places []place) string {
 	return string(name)
 }
 
-// placesIn returns what keys that match one path have in common, and whether there can be one. Tied
-// keys are alike also behind an expression that spans segments.
+// placesIn returns the places in which keys must have the same texts to match one path, and whether
+// that is possible. For tied keys, segments after an expression that spans segments count, too.
 func (p *Pattern) placesIn(other *Pattern, tied bool) (places []place, ok bool) {
 	a, b := p.rest(), other.rest()
 	for a.hasOwn() && b.hasOwn() || tied && len(a.segments) > 0 {
@@ -279,7 +279,7 @@ func placeIn(a, b *Segment) place {
 // isDeep reports whether the key has more segments than any that has variables.
 func (p *Pattern) isDeep() bool { return len(p.segments) > MaxSegments }
 
-// Form returns a text that all keys of one form have. Deep keys are of one form.
+// Form returns a text that all keys of one form share. Deep keys are of one form.
 func (p *Pattern) Form() string {
 	name := strconv.AppendBool(nil, p.exact)
 	for i := range min(len(p.segments), MaxSegments+1) {
@@ -302,7 +302,7 @@ func appendLengths(name []byte, start, end int) []byte {
 	return append(name, '/')
 }
 
-// weights returns a text that all keys have with which the key is tied.
+// weights returns a text that is equal for keys that can be tied.
 func (p *Pattern) weights() string {
 	var name []byte
 	for i := range p.segments {

@@ -2,13 +2,13 @@ package pattern
 
 import "strings"
 
-// Overlap returns a path that matches both keys, if there is one. It is an example: an expression
-// that no literal text decides stands for "x".
+// Overlap returns a path that matches both keys, if there is one. It is an example: if no literal
+// text decides what an expression stands for, it is "x".
 func (p *Pattern) Overlap(other *Pattern) (path string, ok bool) {
 	return p.overlap(other, false)
 }
 
-// overlap is Overlap; whole asks for a path of which neither key leaves anything.
+// overlap is Overlap; with whole, neither key may leave a part of the path.
 func (p *Pattern) overlap(other *Pattern, whole bool) (path string, ok bool) {
 	a, b := p.rest(), other.rest()
 	a.exact, b.exact = a.exact || whole, b.exact || whole
@@ -28,7 +28,7 @@ func (p *Pattern) overlap(other *Pattern, whole bool) (path string, ok bool) {
 	return "/" + strings.Join(append(segments, end...), "/"), ok
 }
 
-// rest is what is left of a pattern behind some of its segments.
+// rest is a pattern without some of its first segments.
 type rest struct {
 	segments []Segment
 	span     int
@@ -37,17 +37,17 @@ type rest struct {
 
 func (p *Pattern) rest() rest { return rest{p.segments, p.span, p.exact} }
 
-// hasOwn reports whether a segment comes next that stands for one of a path's.
+// hasOwn reports whether the next segment matches exactly one segment of a path.
 func (r rest) hasOwn() bool { return len(r.segments) > 0 && !r.spans() }
 
-// spans reports whether an expression that spans segments comes next.
+// spans reports whether the next segment is an expression that spans segments.
 func (r rest) spans() bool { return r.span == 0 }
 
 func (r rest) behindFirst() rest {
 	return rest{r.segments[1:], r.span - 1, r.exact}
 }
 
-// common returns segments that match what is left of two keys. Where one alone begins with an
+// common returns segments that match the rests of two keys. If only one of them begins with an
 // expression that spans segments, it is the first.
 func (r rest) common(other rest) (segments []string, ok bool) {
 	switch {
@@ -58,13 +58,13 @@ func (r rest) common(other rest) (segments []string, ok bool) {
 	case other.span < 0:
 		return commonWithSpan(r, other)
 	}
-	// Both have an expression that spans segments: each takes what the other one has in front.
+	// Both have an expression that spans segments: each matches what the other has before its own.
 	front := examples(other.segments[:other.span+1])
 	end, ok := commonTail(r.segments[1:], other.segments[other.span+1:], r.exact, other.exact)
 	return append(front, end...), ok
 }
 
-// commonTail is common for what two keys have behind their expressions that span segments.
+// commonTail is common for the segments after expressions that span segments.
 func commonTail(a, b []Segment, exactA, exactB bool) (segments []string, ok bool) {
 	if len(a) < len(b) {
 		a, b, exactA, exactB = b, a, exactB, exactA
@@ -80,7 +80,7 @@ func commonTail(a, b []Segment, exactA, exactB bool) (segments []string, ok bool
 	return append(examples(b), examples(a)...), !exactB
 }
 
-// commonWithSpan is common for an expression that spans segments, and segments without one.
+// commonWithSpan is common for an expression that spans segments, and for segments without one.
 func commonWithSpan(span, other rest) (segments []string, ok bool) {
 	tail, own := span.segments[1:], other.segments
 	if !other.exact && len(tail) > 0 {
@@ -100,7 +100,8 @@ func commonWithSpan(span, other rest) (segments []string, ok bool) {
 	return nil, false
 }
 
-// commonSegments returns segments that match two keys of as many, without any that spans several.
+// commonSegments returns segments that match two keys with equally many segments, none of which
+// spans several.
 func commonSegments(a, b []Segment) (segments []string, ok bool) {
 	for i := range a {
 		segment, fits := commonSegment(&a[i], &b[i])
@@ -112,7 +113,7 @@ func commonSegments(a, b []Segment) (segments []string, ok bool) {
 	return segments, true
 }
 
-// commonSegment returns a segment that matches two, neither of which spans several.
+// commonSegment returns a segment that matches two segments, neither of which spans several.
 func commonSegment(a, b *Segment) (segment string, ok bool) {
 	if a.IsLiteral() {
 		a, b = b, a
@@ -128,7 +129,7 @@ func commonSegment(a, b *Segment) (segment string, ok bool) {
 	return segment, a.isAround(segment) && b.isAround(segment)
 }
 
-// isAround reports whether a canonical segment has the text around the expression.
+// isAround reports whether a canonical segment has the text around an expression.
 func (s *Segment) isAround(segment string) bool {
 	return len(segment) > s.LiteralLength() &&
 		strings.HasPrefix(segment, s.Prefix) && strings.HasSuffix(segment, s.Suffix)

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// MaxSegments is how many segments a key with variables has at most.
+// MaxSegments is the maximum number of segments of a key with variables.
 const MaxSegments = 64
 
-// Pattern is the key of a rule taken apart. A key without variables is one, too. Make it with
-// [Parse]:
+// Pattern is the key of a rule, taken apart. Keys without variables are patterns, too. Make one
+// with [Parse]:
 //
 //	post-{1}/a/{+2}    post-{1}   a   {+2}
 //	                   segments       the span
@@ -24,9 +24,9 @@ type Pattern struct {
 
 // Segment is a segment of a key: literal text, or an expression with literal text around it.
 type Segment struct {
-	// Prefix and Suffix are that text; a literal segment is all prefix.
+	// Prefix and Suffix are that text; of a literal segment, Prefix is all of it.
 	Prefix, Suffix string
-	// Slot numbers the expression's variable within the key, from 0 on. It is -1 without an
+	// Slot is the index of the expression's variable among those of the key, or -1 without an
 	// expression.
 	Slot int
 }
@@ -34,11 +34,11 @@ type Segment struct {
 // IsLiteral reports whether the segment has no expression.
 func (s *Segment) IsLiteral() bool { return s.Slot < 0 }
 
-// LiteralLength is how much of the segment is settled.
+// LiteralLength is the length of the literal text.
 func (s *Segment) LiteralLength() int { return len(s.Prefix) + len(s.Suffix) }
 
 // Parse splits a canonical key, as CanonicalKey of package resolver returns it. exact says whether
-// its rule is exact. The names of variables mean nothing.
+// its rule is exact. The names of variables have no meaning.
 func Parse(key string, exact bool) *Pattern {
 	p := &Pattern{key: key, span: -1, exact: exact}
 	p.segments = make([]Segment, 0, strings.Count(key, "/")+1)
@@ -60,17 +60,16 @@ func Parse(key string, exact bool) *Pattern {
 // Key returns the canonical key.
 func (p *Pattern) Key() string { return p.key }
 
-// Segments returns the segments of the key, which are not to be changed.
+// Segments returns the segments of the key, which must not be changed.
 func (p *Pattern) Segments() []Segment { return p.segments }
 
-// Span returns the place of the segment that takes several of a path's, -1 for none.
+// Span returns the index of the segment that spans several segments of a path, or -1.
 func (p *Pattern) Span() int { return p.span }
 
 // IsTemplate reports whether the key has variables.
 func (p *Pattern) IsTemplate() bool { return p.variables > 0 }
 
-// OwnSegments is how many segments of a path the key takes by itself: what spans segments does not
-// count.
+// OwnSegments is the number of segments that do not span several of a path.
 func (p *Pattern) OwnSegments() int {
 	if p.span >= 0 {
 		return len(p.segments) - 1
@@ -78,10 +77,10 @@ func (p *Pattern) OwnSegments() int {
 	return len(p.segments)
 }
 
-// Compare puts the key first that answers for the paths that match both. That is the longer one,
-// the one that leaves less of a path, the one without variables, or the one of more literal text.
-// An expression that spans segments counts as the end of its key; segments behind it can make a
-// path decide otherwise.
+// Compare orders two keys by which one answers for paths that match both, that one first. It is the
+// longer key, the one that leaves less of a path, the one without variables, or the one with more
+// literal text. An expression that spans segments counts as the end of its key; the segments after
+// it can make a path decide differently.
 func (p *Pattern) Compare(other *Pattern) int {
 	return cmp.Or(
 		cmp.Compare(other.OwnSegments(), p.OwnSegments()),
@@ -91,7 +90,7 @@ func (p *Pattern) Compare(other *Pattern) int {
 	)
 }
 
-// compareBool puts false first.
+// compareBool orders false before true.
 func compareBool(a, b bool) int {
 	switch {
 	case a == b:
@@ -102,8 +101,9 @@ func compareBool(a, b bool) int {
 	return 1
 }
 
-// CompareSegments is Compare for keys that take as much of a path, segment by segment. Literal ones
-// precede expressions, more literal text precedes less, and what spans segments comes last.
+// CompareSegments is Compare for keys that match equally much of a path, segment by segment.
+// Literal segments precede expressions, more literal text precedes less, and expressions that span
+// segments come last.
 func (p *Pattern) CompareSegments(other *Pattern) int {
 	for i := range min(len(p.segments), len(other.segments)) {
 		if c := cmp.Compare(other.weight(i), p.weight(i)); c != 0 {
@@ -113,7 +113,7 @@ func (p *Pattern) CompareSegments(other *Pattern) int {
 	return cmp.Compare(len(p.segments), len(other.segments))
 }
 
-// weight is what the i-th segment counts among those of other keys.
+// weight is the rank of the i-th segment in CompareSegments.
 func (p *Pattern) weight(i int) int {
 	s := &p.segments[i]
 	switch {
