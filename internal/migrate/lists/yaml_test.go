@@ -164,5 +164,7 @@ func TestPlacesInALongMapAreThoseOfItsLines(t *testing.T) {
 func FuzzYAML(f *testing.F) {
 	migratetest.Fuzz(f, lists.ReadYAML, "/a: /b\n\"/c d\": 'https://x.example'\n^/e/(.*)$: /f/$1\n",
 		"redirects:\n  ^/u/([^/]+)/?$: /v?u=${1}\nother: 1\n", "{/a: /b, /c: &d /e, /f: *d}",
+		"301:\n  /a/: /b\n  /^\\/c$/i: /d?x\n", "a(/b)?/(?P<c>.*): /d/{c}?e\n", "- {from: [/a, b], to: /c}\n",
+		"---\nredirect_from: /a\npermalink: /b\n---\n# c", "/a: {to: /b, type: 410}\n",
 		"/a: /b: c\n/d: \"e\n/f: |\n  /g\n")
 }
