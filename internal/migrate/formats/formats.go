@@ -3,7 +3,6 @@ package formats
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/migrate/apache"
@@ -11,16 +10,13 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/migrate/lists"
 	"github.com/caddy-shortlink/shortlink/internal/migrate/nginx"
 	"github.com/caddy-shortlink/shortlink/internal/migrate/tables"
-	"github.com/caddy-shortlink/shortlink/internal/printable"
-	"github.com/caddy-shortlink/shortlink/resolver"
-	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
 // All returns the formats of sources, and those of other programs.
 func All() []migrate.Format {
 	return []migrate.Format{{
-		Name: rulefile.JSON, Read: readJSON, SeveralPerLine: true,
+		Name: rulefile.JSON, Read: migrate.ReadJSON, SeveralPerLine: true,
 	}, {
 		Name: rulefile.CSV, Read: tables.ReadCSV, HasHosts: true, HasLines: true,
 	}, {
@@ -65,25 +61,6 @@ func All() []migrate.Format {
 	}, {
 		Name: "rediraffe", Read: migrate.LinesOf(generators.ReadRediraffe), HasLines: true,
 	}}
-}
-
-// readJSON reads rules in our own JSON format. Keys of other programs begin with "/", and match
-// their paths alone.
-func readJSON(in migrate.Input, add func(resolver.Rule)) (found migrate.ReadResult, err error) {
-	cut := 0
-	found.Warnings, err = in.Reading.Read(in, rulefile.JSON, in.Source, func(rule resolver.Rule) {
-		if key, isPath := strings.CutPrefix(rule.Key, "/"); isPath && key != "" && key[0] != '/' {
-			cut++
-			rule.Key, rule.Exact = key, rule.Exact || in.Reading.Exact == nil
-		}
-		add(rule)
-	})
-	if cut > 0 {
-		found.Warnings = append(found.Warnings, lint.Warning{Kind: rulefile.WarnWholeTable,
-			Message: fmt.Sprintf("%s with a \"/\" in front, which is removed: exact, as nothing says that "+
-				"paths below match, too; --exact=false lets them", printable.Count(cut, "key"))})
-	}
-	return found, err
 }
 
 // Names returns the names of all formats.
