@@ -1,5 +1,5 @@
-// Package nginx reads maps and servers of nginx, and other maps: files with a key and a destination on each
-// line. The first line determines the kind.
+// Package nginx reads maps and servers of nginx, and other maps: files with a key and a destination
+// on each line. The first line determines the kind.
 //
 //	/a https://a.example;      nginx's, or a whole block: map $uri $new { ... }
 //	/a<tab>https://a.example   a list with tabs
