@@ -180,7 +180,7 @@ func withLowerScheme(to string) string {
 
 // addMatch adds the lines of a RedirectMatch.
 func (h *reader) addMatch(a *alias) {
-	e, err := pathexpr.Parse(a.from, pathexpr.Options{})
+	e, err := pathexpr.Parse(a.from, pathexpr.Options{Loosely: h.Loosely})
 	switch {
 	case err != nil:
 		a.To = redirects.Literal(a.to)

@@ -44,7 +44,7 @@ func Read(t *migrate.Table, r io.Reader) error {
 	t.Status = cmp.Or(t.Status, resolver.DefaultStatus)
 	t.LaterRemedy = "write it as a RewriteRule in front of that, as RewriteRules come first"
 	h := reader{Table: t, lines: t.NewLineReader(r)}
-	h.rewrite.base = "/"
+	h.rewrite.base = cmp.Or(t.Base, "/")
 	end := h.readAll()
 	h.convertRules()
 	for i := range h.aliases {

@@ -56,7 +56,9 @@ func (h *reader) remarkAll() {
 		holds bool
 		says  string
 	}{
-		{h.rewrite.base != "/", "the file is read as that of " + h.rewrite.base + ", as RewriteBase " +
+		{h.Base != "", "patterns of RewriteRule are read as relative to " + h.Base},
+		{h.Base == "" && h.rewrite.base != "/", "the file is read as that of " + h.rewrite.base +
+			", as RewriteBase " +
 			"says, and patterns of RewriteRule as relative to it"},
 		{s.addsSlash, "where a destination ends in a slash before the rest of a path, Apache writes " +
 			"two slashes, and rules one"},

@@ -41,7 +41,9 @@ var (
 		{"mkdocs", regexp.MustCompile(`(?m)^\s+redirect_maps\s*:`)},
 		{"htaccess", regexp.MustCompile(`(?mi)^\s*(Redirect(Match|Permanent|Temp)?|` +
 			`Rewrite(Rule|Engine|Base|Cond))\s+\S.*[^;{\s]\s*$`)},
-		{migrate.Map, regexp.MustCompile(`(?m)^\s*map\s+\S+\s+\$\w+\s*\{|^\s*["~/][^\s;]*\s+[^\s;]+;`)},
+		{"yaml", regexp.MustCompile(`\A---\s*\n(?s:.*?)\nredirect_from\s*:`)}, // a page of Jekyll
+		{migrate.Map, regexp.MustCompile(`(?m)^\s*(map\s+\S+\s+\$\w+|server|location\s[^{}]*)\s*\{|` +
+			`^\s*(["~/][^\s;]*|rewrite|return)\s[^;]*[^\s;];`)},
 	}
 )
 

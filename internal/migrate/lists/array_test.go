@@ -181,8 +181,14 @@ func TestRedirectsOfFirebaseBecomeRules(t *testing.T) {
 		{"below alone", in(`{"glob":"/x/**","destination":"/y","type":302}`),
 			rulefile.Reading{}, "x/{splat},/y,302,exact\nx/{_splat}/{+_rest},/y,302,exact\n",
 			slashesOfPrograms},
-		{"a part of a segment", in(`{"source":"/x/*.html","destination":"/y","type":302}`),
-			rulefile.Reading{}, "", `a rule has no "*", which is a part of a glob`},
+		{"a part of a segment", in(`{"source":"/x/*.html","destination":"/y","type":302},` +
+			`{"source":"/z*","destination":"/y","type":302}`), rulefile.Reading{},
+			"x/{_part2}.html,/y,302,exact\nz{_part1},/y,302,exact\nz,/y,302,exact\n", slashesOfPrograms},
+		{"alternatives and a plus", in(`{"source":"/{a,b+c}/**","destination":"/y","type":302}`),
+			rulefile.Reading{}, "a/{splat},/y,302,exact\na/{_splat}/{+_rest},/y,302,exact\n" +
+				"b+c/{splat},/y,302,exact\nb+c/{_splat}/{+_rest},/y,302,exact\n", slashesOfPrograms},
+		{"a group", in(`{"source":"/x+(a|b)","destination":"/y","type":302}`), rulefile.Reading{}, "",
+			`a rule has no "+", which is a part of a glob`},
 		{"a regular expression", in(`{"regex":"/x/.*","destination":"/y","type":302}`),
 			rulefile.Reading{}, "", "a rule's path is not a regular expression"},
 		{"a path without a slash", in(`{"source":"a","destination":"/x","type":301},` +
@@ -254,6 +260,16 @@ func TestListsThatAreNoneAreRefusedWithTheirPlaces(t *testing.T) {
 		{"depth", `[{"source":"/a","destination":"/b","permanent":true,"x":` +
 			strings.Repeat(`[`, 1000) + strings.Repeat(`]`, 1000) + `}]`,
 			rulefile.Reading{}, "a,/b,308,exact\n", `ignored: "x"`},
+	})
+}
+
+func TestListsOfNoProgramBecomeRules(t *testing.T) {
+	migratetest.CheckAll(t, array, []migratetest.Case{
+		{"other names", `[{"loc":"/a","url":"/b"},{"sources":["/c"],"target":"/d","status":301}]`,
+			rulefile.Reading{}, "a,/b,,exact\nc,/d,301,exact\n", ""},
+		{"a map", `{"/a/": "/b", "/c": {"to": "https://x.example", "type": 302}, "/d": null}`,
+			rulefile.Reading{}, "a,/b,,exact\nc,https://x.example,302,exact\n",
+			`file:1:69: the destination of "/d" is a text, not null`},
 	})
 }
 

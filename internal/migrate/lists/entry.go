@@ -223,7 +223,7 @@ func (e *redirectEntry) lines(source string) ([]redirects.Line, error) {
 	case e.platform == firebase && !strings.Contains(e.destination, "/:"):
 		parse = parseGlob
 	}
-	p, err := parse(source)
+	p, err := parse(source, e.Loosely)
 	if err != nil {
 		return nil, err
 	}
@@ -232,7 +232,8 @@ func (e *redirectEntry) lines(source string) ([]redirects.Line, error) {
 		Query: e.query(), Refused: e.refused, Notes: e.notes}, &d)
 	if d.unknown != "" && !isPlain && (d.unknown[0] == ':' || e.platform == vercel) {
 		for i := range lines {
-			lines[i].Notes = append(slices.Clip(e.notes), d.unknown+" is not in the path, so it stays as "+
+			lines[i].Notes = append(slices.Clip(lines[i].Notes), d.unknown+" is not in the path, so it "+
+				"stays as "+
 				"it is in the destination")
 		}
 	}

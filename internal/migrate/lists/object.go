@@ -84,6 +84,9 @@ func (o *object) text(names ...string) string {
 // nothing.
 func setStatus(line *redirects.Line, m migrate.Node) {
 	code, err := strconv.Atoi(m.Text)
+	if named, ok := statusOfWord[m.Text]; ok {
+		code, err = named, nil
+	}
 	switch {
 	case m.Kind == 0 || m.Text == "" || m.Text == "null" || m.Text == "0":
 	case code == 410:
@@ -96,4 +99,9 @@ func setStatus(line *redirects.Line, m migrate.Node) {
 	default:
 		line.Refused = cmp.Or(line.Refused, migrate.StatusError(code))
 	}
+}
+
+// statusOfWord holds the statuses of words. Members "permanent" are true or false.
+var statusOfWord = map[string]int{
+	"permanent": 301, "true": 301, "temporary": 302, "temp": 302, "false": 302,
 }
