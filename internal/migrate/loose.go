@@ -3,7 +3,6 @@ package migrate
 import (
 	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
@@ -60,26 +59,6 @@ func (t *Table) holdsPath(path []redirects.Segment) bool {
 		text = decoded
 	}
 	return slices.ContainsFunc(t.held, func(h heldLine) bool {
-		if h.isOf != nil {
-			return h.isOf(text)
-		}
-		return mayMatch(h.Path, path)
+		return h.isOf == nil || h.isOf(text)
 	})
-}
-
-// mayMatch reports whether a path with variables may match one without.
-func mayMatch(pattern, path []redirects.Segment) bool {
-	for i, s := range pattern {
-		switch {
-		case s.Spans != redirects.One:
-			return true
-		case i >= len(path):
-			return s == redirects.Segment{}
-		case s.IsText() && !strings.EqualFold(s.Before, path[i].Before):
-			return false
-		case !strings.HasPrefix(path[i].Before, s.Before) || !strings.HasSuffix(path[i].Before, s.After):
-			return false
-		}
-	}
-	return len(path) <= len(pattern)+1
 }

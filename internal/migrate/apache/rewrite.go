@@ -155,10 +155,10 @@ func (h *reader) addRule(rule *rewriteRule, e *pathexpr.Expression, ways []strin
 	}
 	isRelative := false
 	isAdded := h.AddPaths(line, e, func(p *pathexpr.Path) ([]redirects.Piece, error) {
-		to, err := h.substitute(e, p, rule.written(h.rewrite.directory))
+		to, err := substitute(e, p, rule.written(h.rewrite.directory))
 		if err == nil && migrate.CheckPieces(to) != nil {
 			isRelative = true
-			to, err = h.substitute(e, p, literal.Replace(h.rewrite.base)+rule.written(h.rewrite.directory))
+			to, err = substitute(e, p, literal.Replace(h.rewrite.base)+rule.written(h.rewrite.directory))
 		}
 		return to, err
 	})
@@ -193,8 +193,8 @@ func (h *reader) hostError(
 		return nil
 	}
 	p := &e.Paths[0]
-	to, _ := h.substitute(e, p, rule.written(h.rewrite.directory))
-	itself, _ := h.substitute(e, p, literal.Replace(h.rewrite.directory)+"$0")
+	to, _ := substitute(e, p, rule.written(h.rewrite.directory))
+	itself, _ := substitute(e, p, literal.Replace(h.rewrite.directory)+"$0")
 	front, isSame := strings.CutSuffix(to[0].Text, itself[0].Text)
 	host, _, _ := migrate.CutURL(front)
 	isOwn := h.HasHost(host) && inConditions == nil

@@ -57,7 +57,9 @@ func TestLinksOfGolinkBecomeRules(t *testing.T) {
 		{"a function", `{"Short":"me","Long":"/who/{{TrimSuffix .Path \"/\"}}"}`, rulefile.Reading{}, "",
 			`this one has "TrimSuffix .Path`},
 		{"no template", `{"Short":"me","Long":"/who/{{.User"}`, rulefile.Reading{}, "",
-			"file:1:1: no rule is equivalent to this template: link:1: unclosed action"},
+			`file:1:1: the only template that a rule can express is {{.Path}}`},
+		{"a condition in another", `{"Short":"a","Long":"/b{{if .Path}}/{{if .Path}}c{{end}}{{end}}"}`,
+			rulefile.Reading{}, "", `this one has "if .Path"`},
 		{"several errors", "{\"Short\":1}\n\n[]\n{}\n{\"Short\":\"a\",\"Long\":\"b\"}\n" +
 			"{\"Short\":\"a/b\",\"Long\":\"/b\"}\n{\"Short\":\"\\u0001\",\"Long\":\"/b\"}\n" +
 			"{\"Short\":\"\xff\",\"Long\":\"/b\"}\n{\"Short\":\"\\ud800\",\"Long\":\"/b\"}\nno\n",

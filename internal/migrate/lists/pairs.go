@@ -35,10 +35,14 @@ func newPairs(t *migrate.Table) *pairs {
 //	redirects: ...              one of these, among other members
 func (p *pairs) readTable(table migrate.Node) {
 	var others migrate.Names
-	under, isTable, isGhost := migrate.Node{}, false, false
+	under, isGhost, members, isOfPairs := migrate.Node{}, false, 0, 0
 	for key, value := range table.Inside() {
-		if isTable = isPair(key, value); isTable {
+		if members++; members > 100 { // enough to know it
 			break
+		}
+		if isPair(key, value) || strings.HasPrefix(key.Text, "/") {
+			isOfPairs++
+			continue
 		}
 		switch holds := value.Kind == '{' || value.Kind == '['; {
 		case holds && key.Text == "redirects":
@@ -57,7 +61,8 @@ func (p *pairs) readTable(table migrate.Node) {
 		p.readGhost(table)
 	case table.Kind == '{' && isEntry(table):
 		p.readEntry(migrate.Node{}, table)
-	case !isTable:
+	case 2*isOfPairs < members || members == 0: // the URLs of a configuration are no redirects
+		p.isSaid = true
 		found := "it has " + migrate.QuoteAll(others)
 		if len(others) == 0 {
 			found = "it is " + describeYAML(table)
@@ -137,8 +142,8 @@ var (
 func isEntry(v migrate.Node) bool {
 	for key, m := range v.Inside() {
 		isList := m.Kind == '[' && slices.Contains(fromNames, key.Text)
-		if (isText(m) || isList) && key.Text != "url" && key.Text != "permalink" && (slices.Contains(fromNames, key.Text) ||
-			slices.Contains(toNames, key.Text)) {
+		isTo := slices.Contains(toNames, key.Text) && key.Text != "url" && key.Text != "permalink"
+		if isList || isText(m) && (isTo || slices.Contains(fromNames, key.Text)) {
 			return true
 		}
 	}

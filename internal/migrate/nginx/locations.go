@@ -74,7 +74,7 @@ func (n *blockReader) addServer(s *server) {
 	}
 	s.checkPriorities()
 	slices.SortStableFunc(s.locations, func(a, b *location) int {
-		if order := cmp.Compare(a.rank(), b.rank()); order != 0 || a.isMatch() {
+		if order := cmp.Compare(a.rank(), b.rank()); order != 0 || a.isMatch() || a.modifier == "=" {
 			return order
 		}
 		return cmp.Compare(len(b.path), len(a.path))
