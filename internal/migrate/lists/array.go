@@ -48,7 +48,7 @@ func ReadArray(t *migrate.Table, r io.Reader) error {
 	facts := platforms[a.platform]
 	t.Program, t.Slashes, t.LastCounts = facts.name, redirects.SlashesMerged, facts.lastCounts
 	for _, list := range a.lists {
-		a.readList(list)
+		readList(t, list, entryMembers, &a.unknown, a.readEntry)
 	}
 	a.remark()
 	t.Status, t.Query = cmp.Or(t.Status, facts.status), cmp.Or(t.Query, facts.query)
@@ -154,36 +154,16 @@ func (a *array) readPairs() {
 	p.finish("list in JSON")
 }
 
-// readList reads a list of redirects.
-func (a *array) readList(list migrate.Node) {
-	for _, v := range list.Inside() {
-		switch {
-		case a.IsGivenUp(v.At):
-			return
-		case v.Kind == '{':
-			a.readEntry(v)
-		default:
-			a.Wrong(v.At, "a redirect is an object with source and destination, not %s", v)
-		}
-	}
-}
-
 // readEntry reads an object that is a redirect.
-func (a *array) readEntry(v migrate.Node) {
-	e := a.newEntry(v)
-	e.check()
-	for _, wrong := range e.wrong {
-		a.Wrong(e.at, "redirect of %s: %s", e.name(), wrong)
+func (a *array) readEntry(o *object) {
+	e := newEntry(o, a.platform)
+	if is, _ := e.truth("internal"); is {
+		a.Count(o.line.At) // Next.js has made this entry itself
+		return
 	}
-	switch {
-	case e.wrong != nil:
-	case e.isInternal:
-		a.Count(e.at) // Next.js has made this entry itself
-	default:
-		a.isUnsaid = a.isUnsaid || e.status == 0 && e.permanent == 0
-		a.hasQuery = a.hasQuery || a.platform.keepsQuery() && migrate.HasQuery(e.destination)
-		e.addLines()
-	}
+	a.isUnsaid = a.isUnsaid || e.line.Status == 0 && e.line.Refused == nil
+	a.hasQuery = a.hasQuery || a.platform.keepsQuery() && migrate.HasQuery(e.destination)
+	e.addLines()
 }
 
 // remark adds the remarks on the whole list.

@@ -240,19 +240,21 @@ func TestListsThatAreNoneAreRefusedWithTheirPlaces(t *testing.T) {
 		{"several", "[3,\n{\"source\":5,\"destination\":\"/a\"},\n{\"source\":\"/a\"},\n{\"source\":\"a\"," +
 			"\"destination\":\"/b\"},{\"source\":\"/a\",\"destination\":\"b\",\"permanent\":1}]",
 			rulefile.Reading{}, "", "file:1:2: a redirect is an object\n" +
-				"file:2:1: redirect of \"\": \"source\" takes a path, not 5\n" +
-				"file:3:1: redirect of \"/a\": it has no \"destination\"\n" +
+				"file:2:1: a path is a text, not 5\n" +
+				"file:3:1: the redirect has no \"destination\"\n" +
 				"file:4:1: a path begins with \"/\"\n" +
-				"file:4:35: redirect of \"/a\": \"permanent\" takes true or false, not 1"},
+				"file:4:35: \"permanent\" takes true or false, not 1"},
 		{"a list that does not end", `[{"source":"/a","destination":"/b","permanent":true}`,
 			rulefile.Reading{}, "", "this is not JSON: it ends too early"},
 		{"rules of ours", `{"a":{"to":"/b"}}`, rulefile.Reading{}, "",
 			"file:1:1: there are no redirects here\nuse --from json for rules of shortlink"},
 		{"no path", `[{"from":[],"to":"/b"}]`, rulefile.Reading{},
-			"", "file:1:2: redirect of \"\": it has no \"source\""},
+			"", "file:1:2: the redirect has no \"source\""},
 		{"control characters", `[{"source":"/a\u0001x\u0002","destination":"/b","permanent":true}]`,
 			rulefile.Reading{}, "",
-			"file:1:2: redirect of \"/a\\x01x\\x02\": a string holds control characters"},
+			"file:1:2: a path holds control characters"},
+		{"a member twice", `[{"source":"/a","source":"/b","destination":"/c","permanent":true}]`,
+			rulefile.Reading{}, "", `file:1:2: "source" is given twice`},
 		{"many variables", `[{"source":"` + strings.Repeat("/:a/b", 1000) + `","destination":"/b"}]`,
 			rulefile.Reading{}, "", "is given twice"},
 		{"more variables than a rule has", `[{"source":"/(a)` + strings.Repeat("/(b)", 100_000) +

@@ -39,24 +39,31 @@ func readObjects(
 			t.Wrong(t.Position(1, 1), "there are no redirects here; write them as a list of objects in "+
 				"the member %q", member)
 		}
-		for _, v := range list.Inside() {
-			switch {
-			case t.IsGivenUp(v.At):
-				return err
-			case v.Kind != '{':
-				t.Wrong(v.At, "a redirect is an object, not %s", v)
-				continue
-			}
-			for key := range v.Inside() {
-				if !slices.Contains(known, key.Text) {
-					unknown.Add(key.Text)
-				}
-			}
-			read(&object{t, v, redirects.Line{At: v.At}})
-		}
+		readList(t, list, known, &unknown, read)
 	}
 	t.RemarkSkipped("members without a meaning here are", unknown)
 	return err
+}
+
+// readList reads the objects of a list, and collects the names of members that are not known.
+func readList(
+	t *migrate.Table, list migrate.Node, known []string, unknown *migrate.Names, read func(o *object),
+) {
+	for _, v := range list.Inside() {
+		switch {
+		case t.IsGivenUp(v.At):
+			return
+		case v.Kind != '{':
+			t.Wrong(v.At, "a redirect is an object, not %s", v)
+			continue
+		}
+		for key := range v.Inside() {
+			if !slices.Contains(known, key.Text) {
+				unknown.Add(key.Text)
+			}
+		}
+		read(&object{t, v, redirects.Line{At: v.At}})
+	}
 }
 
 // refuse records why no rule is equivalent to the object. The first reason counts.
