@@ -24,6 +24,7 @@ type Table struct {
 	// Base is the path of the directory of a .htaccess, with a slash at its end, or "".
 	Base string
 
+	hasKeys     bool
 	expressions Names // keys that were taken for expressions
 	elsewhere   []Redirect
 	held        []heldLine

@@ -28,12 +28,8 @@ func ReadGolink(t *migrate.Table, r io.Reader) error {
 	t.Program, t.Status = "golink", cmp.Or(t.Status, 302)
 	g := golink{Table: t}
 	links, err := t.DecodeJSON(text)
-	for _, link := range links.Inside() {
-		if t.IsGivenUp(link.At) {
-			break
-		}
-		g.read(link)
-	}
+	var others migrate.Names // such as the owner
+	readList(t, links, nil, &others, g.read)
 	if g.hasDash {
 		t.Remark("golink ignores \"-\" in keys, but rules do not: here, /c-s and /cs are different")
 	}
@@ -48,18 +44,17 @@ func ReadGolink(t *migrate.Table, r io.Reader) error {
 }
 
 // read adds a link.
-func (g *golink) read(link migrate.Node) {
-	short, long := link.Member("Short"), link.Member("Long")
-	err := cmp.Or(short.Check("the link"), long.Check("the link"))
-	if short.Kind != '"' || short.Text == "" || long.Kind != '"' || long.Text == "" {
-		err = errors.New("a link is an object such as {\"Short\": \"docs\", \"Long\": " +
+func (g *golink) read(o *object) {
+	short, long := o.text("Short"), o.text("Long")
+	if short == "" || long == "" {
+		o.refuse("a link is an object such as {\"Short\": \"docs\", \"Long\": " +
 			"\"https://docs.example\"}, and this one has no key or no destination")
 	}
-	if err != nil {
-		g.Wrong(link.At, "%s", err)
+	if o.line.Refused != nil {
+		g.Wrong(o.line.At, "%s", o.line.Refused)
 		return
 	}
-	g.addLink(link.At, short.Text, long.Text)
+	g.addLink(o.line.At, short, long)
 }
 
 // addLink adds the line of a link. The line is for its path and all below, and appends the rest to

@@ -102,6 +102,8 @@ func TestWhatIsNoMapInYAMLIsToldAllAtOnce(t *testing.T) {
 		{"another file", "http:\n  routers:\n    r: {rule: \"Host(`a`)\"}\ntls: {}\n", none, "",
 			"file:1:1: this is no table of redirects: it has \"http\", \"tls\", and no path with a " +
 				"destination; write a line such as /old: /new for each"},
+		{"URLs of a configuration", "name: x\nurl: https://a.example/\ntheme: {url: /b}\nnav: [/c]\n",
+			none, "", "file:1:1: this is no table of redirects: it has \"name\", \"theme\", \"nav\""},
 		{"a list of texts", "- /a\n- /b\n", none, "", "it is a list, and no path with a destination"},
 		{"entries of a list", "- from: /a\n- 5\n- {to: /b}\n- {from: [5, [/a]], to: /b}\n", none, "",
 			"file:1:3: the redirect of \"/a\" has no destination\nfile:2:3: a redirect is an object with " +
