@@ -3,6 +3,7 @@ package migrate
 import (
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
@@ -24,7 +25,7 @@ func (t *Table) Add(line redirects.Line) {
 	switch {
 	case len(t.held) == 0:
 		t.Table.Add(line)
-	case len(t.held) < mostHeld && line.Refused == nil && isSingle(line.Path) && !t.holdsPath(line.Path):
+	case len(t.held) < mostHeld && line.Refused == nil && !line.Captures() && !t.holdsPath(line.Path):
 		t.Table.Add(line)
 	default:
 		t.held = append(t.held, heldLine{Line: line})
@@ -46,19 +47,23 @@ func (t *Table) release() {
 	t.held = nil
 }
 
-// isSingle reports whether a path has no variables.
-func isSingle(path []redirects.Segment) bool {
-	isVariable := func(s redirects.Segment) bool { return !s.IsText() }
-	return !slices.ContainsFunc(path, isVariable)
-}
-
-// holdsPath reports whether a line that waits may match a path.
+// holdsPath reports whether a line that waits may match a path. Without an expression it may if it
+// begins with the same text.
 func (t *Table) holdsPath(path []redirects.Segment) bool {
-	text := redirects.Visible(path)
-	if decoded, err := url.PathUnescape(text); err == nil {
-		text = decoded
+	decoded := func(path []redirects.Segment) string {
+		text := redirects.Visible(path)
+		if decoded, err := url.PathUnescape(text); err == nil {
+			return decoded
+		}
+		return text
 	}
+	text := decoded(path)
 	return slices.ContainsFunc(t.held, func(h heldLine) bool {
-		return h.isOf == nil || h.isOf(text)
+		if h.isOf != nil {
+			return h.isOf(text)
+		}
+		front, _, _ := strings.Cut(decoded(h.Path), ":")
+		front = strings.TrimSuffix(front, "/")
+		return len(text) >= len(front) && strings.EqualFold(text[:len(front)], front)
 	})
 }

@@ -23,6 +23,8 @@ func TestSomeCharactersAreAnySegmentLoosely(t *testing.T) {
 		{"htaccess", "RedirectMatch 301 ^/p/\\d+$ /q\n", "p/{_p1} /q 301 exact", 1},
 		{"map", "~^/a/([a-z-]+)/?$ /b/$1;\n/a/1 /c;\n/a/x /d;\n", "a/1 /c exact|a/x /d exact|a/{p1} " +
 			"/b/{+p1} exact", 1},
+		{"yaml", "^/([a-z]+)$: /b/$1\n^/x/([^/]+)$: /z/$1\n/4: /c\n/x/5: /d\n/y/6: /e\n",
+			"4 /c exact|y/6 /e exact|{p1} /b/{+p1} exact|x/{p1} /z/{+p1} exact", 1},
 		{"array", `[{"source":"/n/:id(\\d+)","destination":"/m/:id","permanent":true}]`,
 			"n/{id} /m/{+id} 308 exact", 1},
 	} {

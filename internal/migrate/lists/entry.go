@@ -61,7 +61,7 @@ func (e *redirectEntry) addSource(m migrate.Node) {
 		e.refuse("a path is a text, not %s", m)
 		return
 	}
-	e.line.Refused = cmp.Or(e.line.Refused, m.Check("a path"))
+	e.line.Refused = cmp.Or(e.line.Refused, migrate.CheckText("a path", m.Text))
 	e.sources = append(e.sources, m.Text)
 }
 

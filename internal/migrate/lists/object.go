@@ -83,7 +83,7 @@ func (o *object) text(names ...string) string {
 	case m.Kind != '"':
 		o.refuse("%q takes a text, not %s", names[len(names)-1], m)
 	}
-	o.line.Refused = cmp.Or(o.line.Refused, m.Check("the text"))
+	o.line.Refused = cmp.Or(o.line.Refused, migrate.CheckText("the text", m.Text))
 	return m.Text
 }
 
