@@ -246,6 +246,9 @@ func (h *Handler) loadSources(ctx caddy.Context) (sources []source.Source, err e
 		if !ok {
 			return nil, fmt.Errorf("sources: number %d is a %T, which is not a source.Source", i+1, module)
 		}
+		if attributed, is := from.(source.Attributed); is {
+			attributed.ReadFor(cmp.Or(h.Name, "shortlink"))
+		}
 		sources = append(sources, from)
 	}
 	return sources, nil

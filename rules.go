@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/report"
 	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -91,7 +91,7 @@ func (rules Rules) setSource(handler string) {
 	}
 	for i := range rules {
 		if rule := &rules[i]; rule.Position == (resolver.Position{}) {
-			rule.Position.Source = live.InlineSource(handler)
+			rule.Position.Source = report.InlineSource(handler)
 		}
 	}
 }

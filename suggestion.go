@@ -3,7 +3,6 @@ package shortlink
 import (
 	"fmt"
 	"net/url"
-	"path"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
@@ -96,11 +95,7 @@ func insteadOfStatus(key, status string) string {
 func insteadOfFrom(words []string) string {
 	file := words[len(words)-1]
 	if u, err := url.Parse(file); err == nil && (u.Scheme == "https" || u.Scheme == "http") {
-		name := path.Base(u.Path)
-		if _, told := rulefile.FormatOf(name); !told {
-			name = "links.json"
-		}
-		return ", and no URL alone: fetch it into a file, and write: from file " + name
+		return "; write: from url " + file
 	}
 	format, told := rulefile.FormatOf(file)
 	isFile := told || strings.ContainsAny(file, "/.") && !strings.Contains(file, "://")

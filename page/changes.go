@@ -13,7 +13,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
 	"github.com/caddy-shortlink/shortlink/internal/history"
-	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/past"
 	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -73,12 +73,12 @@ func (r *request) changesPage() view {
 func (r *request) changes(key string, skip, most int) (some []change, hasMore bool, err error) {
 	ctx, cancel := context.WithTimeout(r.Context(), storageTime)
 	defer cancel()
-	all, err := r.links.History(ctx, key)
+	all, err := r.links.Past().List(ctx, key)
 	all = all[min(skip, len(all)):]
 	hasMore = len(all) > most
 	all = all[:min(len(all), most)]
 	if key == "" && err == nil {
-		r.report("rules of changes", r.links.AddKeys(ctx, all, mostKeys))
+		r.report("rules of changes", r.links.Past().AddKeys(ctx, all, mostKeys))
 	}
 	some = []change{}
 	for i := range all {
@@ -105,7 +105,7 @@ func (r *request) hasChangedSince(k history.KeyChange) bool {
 
 // isAsLeft reports whether a key's rule, nil for none, is the one that a change has left.
 func isAsLeft(k history.KeyChange, now *resolver.Rule) bool {
-	after, err := live.RuleOf(k.Key, k.After)
+	after, err := past.RuleOf(k.Key, k.After)
 	return err == nil && sameContent(after, now)
 }
 
@@ -122,7 +122,7 @@ func (r *request) told(c history.Change) history.Change {
 
 // ruleIn returns a rule of a change, nil for none.
 func ruleIn(value json.RawMessage) *rule {
-	found, err := live.RuleOf("", value)
+	found, err := past.RuleOf("", value)
 	switch {
 	case err != nil:
 		return &rule{To: history.Value(value)}
@@ -174,7 +174,8 @@ func (r *request) lastChangeOf(change *history.Change, what resolver.ChangeKind)
 func (r *request) lastChanges() map[int]lastChange {
 	if r.changed == nil {
 		r.changed = map[int]lastChange{}
-		ruleset, all := r.links.Serving().Ruleset, r.links.Changed(math.MaxInt)
+		serving := r.links.Serving()
+		ruleset, all := serving.Ruleset, r.links.Past().Changed(&serving.Rules, math.MaxInt)
 		for i, c := range all {
 			if n, ok := ruleset.NumberOf(c.Key); ok {
 				last := r.lastChangeOf(c.Change, c.Kind)
@@ -198,7 +199,7 @@ func (r *request) removal(key string) (*lastChange, *resolver.Rule) {
 		return nil, nil
 	}
 	removed := all[0].Keys[0]
-	was, err := live.RuleOf(removed.Key, removed.Before)
+	was, err := past.RuleOf(removed.Key, removed.Before)
 	if err != nil {
 		r.report("changes", err)
 		return nil, nil

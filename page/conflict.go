@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/past"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -24,7 +24,7 @@ func (c *conflict) Error() string {
 			c.key)
 	}
 	return fmt.Sprintf("the rule for the key %q is now %s; make the edit again, from that rule",
-		c.key, live.RuleText(c.now))
+		c.key, past.Text(c.now))
 }
 
 // conflictView shows an edit beside the rule that somebody else has changed.
@@ -39,10 +39,10 @@ type conflictView struct {
 
 func (r *request) conflict(written resolver.Rule, e *formEdit, now *resolver.Rule) view {
 	v := conflictView{editForm: r.form(written), Key: e.key}
-	v.Was, v.Digest = live.RuleText(now), r.links.Serving().Digest // of theirs
+	v.Was, v.Digest = past.Text(now), r.links.Serving().Digest // of theirs
 	v.Status, v.Title = http.StatusConflict, "The link has changed meanwhile"
 	v.Error = "The link " + e.key + " has changed since this form was opened. Nothing is saved."
-	if last := r.links.LastChange(e.key); last != nil {
+	if last := r.links.Past().LastChange(e.key); last != nil {
 		v.Last = r.lastChangeOf(last.Change, last.Kind)
 	}
 	if e.isFrom && e.from == nil ||

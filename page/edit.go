@@ -10,7 +10,9 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
+	"github.com/caddy-shortlink/shortlink/internal/effects"
 	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/past"
 	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
@@ -84,7 +86,7 @@ func (r *request) form(written resolver.Rule) editForm {
 		return v
 	}
 	v.Title = "Change " + v.Rule.Key
-	v.WhyNot = r.whyNot(r.links.WhyNotEditable(v.Rule.Key))
+	v.WhyNot = r.whyNot(r.links.WhyNot(live.Change{Key: v.Rule.Key, Rule: new(resolver.Rule)}))
 	found, _ := r.links.Serving().Written(v.Rule.Key)
 	if at := found.Position.Source; v.WhyNot == "" && at != r.links.EditedSource() {
 		v.Overrides = at
@@ -99,7 +101,7 @@ func (r *request) editForm(key string) view {
 		return r.noSuchKey(key)
 	}
 	v := r.form(found)
-	if v.Was = live.RuleText(&found); v.Rule.Windows != "" {
+	if v.Was = past.Text(&found); v.Rule.Windows != "" {
 		v.Error, v.Place = severalWindows, r.placeOf(found)
 	}
 	return v
@@ -217,7 +219,7 @@ func (r *request) edit(key string) view {
 // their effects are confirmed.
 func (r *request) newEdit(e *formEdit, changes ...live.Change) *live.Edit {
 	return &live.Edit{Changes: changes, Remote: r.RemoteAddr, User: r.user,
-		IfRules: r.conditions.OfRules(), Confirm: func(f *live.Effects) error { return r.confirm(e, f) }}
+		IfRules: r.conditions.OfRules(), Confirm: func(f *effects.Effects) error { return r.confirm(e, f) }}
 }
 
 // formEdit is the edit of a form.

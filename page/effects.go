@@ -8,21 +8,23 @@ import (
 	"slices"
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
+	"github.com/caddy-shortlink/shortlink/internal/effects"
 	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/past"
 	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
 // unconfirmed is the error of an edit whose effects the user has not seen.
-type unconfirmed struct{ *live.Effects }
+type unconfirmed struct{ *effects.Effects }
 
 // Error says what is missing.
 func (u unconfirmed) Error() string { return "the effects of the edit are not confirmed" }
 
 // confirm refuses an edit that changes other links, or that there is something to say about, unless
 // its user has seen that.
-func (r *request) confirm(e *formEdit, effects *live.Effects) error {
+func (r *request) confirm(e *formEdit, effects *effects.Effects) error {
 	effects.Warnings = e.warnings(effects)
 	isHarmless := effects.Count == 0 && !slices.ContainsFunc(effects.Warnings, r.isCertain)
 	if isHarmless || r.PostForm.Get(fieldConfirm) == fingerprint(effects) {
@@ -38,13 +40,13 @@ func (r *request) isCertain(w lint.Warning) bool {
 }
 
 // warnings returns what there is to say about an edit: of its rule, and of the rules with it.
-func (e *formEdit) warnings(effects *live.Effects) []lint.Warning {
+func (e *formEdit) warnings(effects *effects.Effects) []lint.Warning {
 	return append(slices.Clip(e.advice),
 		slices.DeleteFunc(effects.Warnings, live.IsAboutTheSite)...)
 }
 
 // fingerprint returns a short text that identifies effects. It is the same for all random keys.
-func fingerprint(effects *live.Effects) string {
+func fingerprint(effects *effects.Effects) string {
 	sum := sha256.New()
 	fmt.Fprintln(sum, show.OtherLinks(effects.Count, effects.HasMore))
 	isNamed := !effects.HasMore // else another server may find others first
@@ -82,7 +84,7 @@ type shownEffects struct {
 }
 
 // shown returns effects as views show them.
-func shown(f *live.Effects) shownEffects {
+func shown(f *effects.Effects) shownEffects {
 	v := shownEffects{Count: f.Count, HasMore: f.HasMore, Confirm: fingerprint(f),
 		Warnings: remarksOf(f.Warnings), OtherLines: show.LinesOf(f.Others...)}
 	for _, other := range f.Others {
@@ -97,12 +99,12 @@ func shown(f *live.Effects) shownEffects {
 }
 
 // effects returns the view of an edit's effects.
-func (r *request) effects(written resolver.Rule, e *formEdit, f *live.Effects) effectsView {
+func (r *request) effects(written resolver.Rule, e *formEdit, f *effects.Effects) effectsView {
 	v := effectsView{editForm: r.form(written), shownEffects: shown(f), IsRemove: e.rule == nil,
 		Own: show.LinesOf(f.Own...)}
 	v.Digest = r.links.Serving().Digest
 	if e.from != nil {
-		v.Was = live.RuleText(e.from)
+		v.Was = past.Text(e.from)
 	}
 	v.Title, v.Status = v.Heading(), http.StatusPreconditionRequired
 	return v
@@ -166,11 +168,11 @@ func (r *request) deleteForm(key string) view {
 
 // preview returns what an edit would do. It is empty if a page of another site asks: those must
 // not make users wait.
-func (r *request) preview(edit *live.Edit) (*live.Effects, error) {
+func (r *request) preview(edit *live.Edit) (*effects.Effects, error) {
 	post := *r.Request
 	post.Method = http.MethodPost
 	if r.page.csrf.Check(&post) != nil {
-		return new(live.Effects), nil
+		return new(effects.Effects), nil
 	}
 	return r.links.Preview(r.Context(), edit)
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/caddy-shortlink/shortlink/internal/effects"
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/near"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
@@ -82,7 +83,7 @@ func (r *request) check(written resolver.Rule, e *formEdit, edit *live.Edit, err
 	v := r.form(written)
 	v.IsChecked, v.Warnings = true, remarksOf(e.advice)
 	if err == nil && v.WhyNot == "" && v.Taken == nil {
-		var effects *live.Effects
+		var effects *effects.Effects
 		if effects, err = r.links.Preview(r.Context(), edit); err == nil {
 			v.Warnings = remarksOf(e.warnings(effects))
 			if effects.Count > 0 {
@@ -140,7 +141,7 @@ func (r *request) advice(e *formEdit) (all []lint.Warning) {
 // alike returns a key that is easily mistaken for another one, besides the key of a rule, which may
 // be nil; "" for none.
 func (r *request) alike(key string, besides *resolver.Rule) string {
-	for _, other := range r.links.Suggest("/"+key, mostSuggested) {
+	for _, other := range r.links.Serving().Suggest("/"+key, mostSuggested) {
 		if (besides == nil || besides.Key != other.Key) && near.Alike(key, other.Key) {
 			return other.Key
 		}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/find"
 	"github.com/caddy-shortlink/shortlink/internal/hits"
-	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/show"
 )
 
 // storageTime is how long a page waits for what the storage has: hits of other servers, and
@@ -65,7 +65,7 @@ func dayCounts(days []hits.Day) (all []day) {
 
 // home returns the start page.
 func (r *request) home() view {
-	v := home{layout: r.layout(), serving: serving{r.links.Status()}, Origin: r.origin(),
+	v := home{layout: r.layout(), serving: serving{show.StatusOfRunning(r.links)}, Origin: r.origin(),
 		WhyNot: r.whyNotWritable(), Bookmark: bookmark(r.absolute("new")),
 		SearchURL: r.absolute("?q=")}
 	v.IsFinding = true
@@ -74,7 +74,7 @@ func (r *request) home() view {
 		v.Removed = key
 	}
 	serving := r.links.Serving()
-	for _, c := range r.links.Changed(mostOnHome) {
+	for _, c := range r.links.Past().Changed(&serving.Rules, mostOnHome) {
 		if found, ok := serving.Written(c.Key); ok {
 			l := r.linkOf(found)
 			l.lastChange = *r.lastChangeOf(c.Change, c.Kind)
@@ -83,7 +83,7 @@ func (r *request) home() view {
 	}
 	v.addHits(r)
 	if v.Used == nil && v.Changed == nil && v.State.Rules <= mostOfNew {
-		first := r.links.Search(r.Context(), find.Query{Most: mostOnHome})
+		first := r.links.Serving().Search(r.Context(), find.Query{Most: mostOnHome})
 		v.First = r.linksOf(first.Rules...)
 	}
 	return v
@@ -93,12 +93,15 @@ func (r *request) home() view {
 func (v *home) addHits(r *request) {
 	ctx, cancel := context.WithTimeout(r.Context(), storageTime)
 	defer cancel()
-	counted, err := r.links.HitSummary(ctx, mostOnHome)
+	counted, err := r.links.Hits().Summary(ctx)
 	if err != nil {
 		r.report("hits", err)
 		return
 	}
 	for _, u := range counted.MostUsed {
+		if len(v.Used) == mostOnHome {
+			break
+		}
 		if found, ok := r.links.Serving().Written(u.Key); ok {
 			l := r.linkOf(found)
 			l.Redirects, l.Uses = u.N, &u.N
@@ -148,7 +151,7 @@ func (v home) Totals() string {
 }
 
 // Broken are the first rules that are answered with an error.
-func (v home) Broken() []live.BrokenRule { return v.State.Broken[:min(len(v.State.Broken), 5)] }
+func (v home) Broken() []show.BrokenRule { return v.State.Broken[:min(len(v.State.Broken), 5)] }
 
 func (home) template() string { return "home" }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
+	"github.com/caddy-shortlink/shortlink/internal/effects"
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/show"
@@ -104,7 +105,7 @@ func (r *request) importLinks() view {
 		changes, e.advice, err = changesOfTable(table, serving)
 		return changes, err
 	}
-	edit.Confirm = func(f *live.Effects) error {
+	edit.Confirm = func(f *effects.Effects) error {
 		v.Changes, v.Warnings = show.ChangesOf(f), remarksOf(e.warnings(f))
 		if digest == f.Digest {
 			return nil

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/uritemplate"
@@ -96,7 +97,7 @@ func (r *request) keyPage(key string) view {
 	r.report("changes", err)
 	ctx, cancel := context.WithTimeout(r.Context(), storageTime)
 	defer cancel()
-	days, count, err := r.links.DaysOf(ctx, found.Key)
+	days, count, err := r.links.Hits().DaysOf(ctx, resolver.CanonicalKey(found.Key, r.links.Options.FoldCase))
 	r.report("hits", err)
 	if v.Days = dayCounts(days); len(days) > 0 {
 		v.Chart = newChart("key", "Redirects per day", days)
@@ -112,9 +113,9 @@ func (r *request) keyPage(key string) view {
 
 // addWhyNot adds why the rule of a page cannot be edited or removed here, and where it can be.
 func (v *keyPage) addWhyNot(r *request, found resolver.Rule) {
-	v.WhyNotRemove = r.whyNot(r.links.WhyNotRemovable(found.Key))
+	v.WhyNotRemove = r.whyNot(r.links.WhyNot(live.Change{Key: found.Key}))
 	if v.WhyNotRemove != "" {
-		v.WhyNot = r.whyNot(r.links.WhyNotEditable(found.Key))
+		v.WhyNot = r.whyNot(r.links.WhyNot(live.Change{Key: found.Key, Rule: new(resolver.Rule)}))
 		v.Place = r.placeOf(found)
 	}
 }
@@ -202,7 +203,7 @@ func (r *request) hasHappened(done, key string) bool {
 		"saved": resolver.ChangeEdited, "made": resolver.ChangeAdded,
 		"renamed": resolver.ChangeAdded, "removed": resolver.ChangeRemoved,
 	}[done]
-	return r.links.ChangedSince(key, kind, time.Now().Add(-time.Minute))
+	return r.links.Past().IsChangedSince(key, kind, time.Now().Add(-time.Minute))
 }
 
 // whyNotWritable says why the user cannot edit; "" if the user can.

@@ -31,7 +31,7 @@ type link struct {
 func (r *request) recentHits() *hits.List {
 	if !r.hasAsked {
 		var err error
-		r.recent, err = r.links.RecentHits()
+		r.recent, err = r.links.Hits().Recent(r.links.Serving().Ruleset)
 		r.report("hits", err)
 		r.hasAsked = true
 	}

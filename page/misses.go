@@ -54,7 +54,7 @@ func (v missing) NewKey() string { return strings.TrimSuffix(v.Key, "/") }
 
 // addSuggestions adds the links that a request for a path perhaps meant, and where they stand.
 func (v *missing) addSuggestions(links *live.RunningRuleset, path, below string) {
-	for _, rule := range links.Suggest(path, mostSuggested) {
+	for _, rule := range links.Serving().Suggest(path, mostSuggested) {
 		v.Suggestions = append(v.Suggestions, suggestion{rule.Key, below + "/" + rule.Key})
 	}
 }

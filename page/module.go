@@ -146,7 +146,7 @@ func (p *Page) keepFree() error {
 	}
 	rs.KeepFree(p.ctx, p.Path)
 	if p.Misses {
-		rs.Suggest("anything", 1) // the first call makes the index
+		rs.Serving().Suggest("anything", 1) // the first call makes the index
 	}
 	return nil
 }

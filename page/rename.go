@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
+	"github.com/caddy-shortlink/shortlink/internal/effects"
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -44,7 +45,7 @@ func (r *request) renameForm(key string) view {
 	if !ok {
 		return r.noSuchKey(key)
 	}
-	if why := r.whyNot(r.links.WhyNotEditable(found.Key)); why != "" {
+	if why := r.whyNot(r.links.WhyNot(live.Change{Key: found.Key, Rule: new(resolver.Rule)})); why != "" {
 		return failure(r.layout(), http.StatusForbidden, why)
 	}
 	return r.renameView(found, nil)
@@ -52,19 +53,19 @@ func (r *request) renameForm(key string) view {
 
 // renameView returns the form to rename a link, with what was typed, and the effects to confirm;
 // nil for none.
-func (r *request) renameView(from resolver.Rule, effects *live.Effects) renameView {
-	isRefused := effects != nil
+func (r *request) renameView(from resolver.Rule, told *effects.Effects) renameView {
+	isRefused := told != nil
 	if !isRefused {
 		gone := &resolver.Rule{Key: from.Key, Value: resolver.GoneValue}
 		// after an error the form will be refused, too, with the reason
-		effects, _ = r.preview(&live.Edit{Changes: []live.Change{{Key: from.Key, Rule: gone}}})
+		told, _ = r.preview(&live.Edit{Changes: []live.Change{{Key: from.Key, Rule: gone}}})
 	}
 	v := renameView{
 		effectsView: r.effects(from, &formEdit{rule: &from, from: &from},
-			cmp.Or(effects, new(live.Effects))),
+			cmp.Or(told, new(effects.Effects))),
 		NewKey: cmp.Or(r.PostForm.Get(fieldNewKey), from.Key),
 		Old:    cmp.Or(r.PostForm.Get(fieldOld), oldLeads),
-		IsFree: r.links.WhyNotRemovable(from.Key) == nil,
+		IsFree: r.links.WhyNot(live.Change{Key: from.Key}) == nil,
 	}
 	if v.Title = "Rename " + from.Key; !isRefused {
 		v.Status, v.Confirm = http.StatusOK, ""

@@ -12,6 +12,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/client"
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/report"
 	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -101,7 +102,7 @@ func (r *request) placeOf(rule resolver.Rule) *place {
 		}
 		return p
 	}
-	inline := cmp.Or(at.String(), live.InlineSource(r.links.Name))
+	inline := cmp.Or(at.String(), report.InlineSource(r.links.Name))
 	return &place{"Caddy's configuration, " + inline, caddyfileLine(rule)}
 }
 

@@ -99,7 +99,7 @@ func (r *request) searchText(v search) view {
 	}
 	if v.isEmpty() {
 		v.About = ""
-		v.Suggestions = r.linksOf(r.links.Suggest(query.Text, mostSuggested)...)
+		v.Suggestions = r.linksOf(r.links.Serving().Suggest(query.Text, mostSuggested)...)
 	}
 	if query.Text == "" && query.Only == nil {
 		v.About, v.Total, v.AtLeast = "", uint64(ruleset.Len()), false
@@ -170,7 +170,7 @@ func (v *search) addFound(r *request, query find.Query) {
 	query.Behind.Key = key
 	_, _ = fmt.Sscan(rank, &query.Behind.Rank)
 	query.Most = mostFound - len(v.Rules)
-	found := r.links.Search(r.Context(), query)
+	found := r.links.Serving().Search(r.Context(), query)
 	v.Rules = append(v.Rules, r.linksOf(found.Rules...)...)
 	if v.Sort == byChange {
 		for i := range v.Rules {
@@ -234,7 +234,7 @@ func (r *request) searchUnused(v search, duration string) view {
 		return failure(r.layout(), http.StatusBadRequest,
 			"unused: takes a duration of at least a minute, in m, h or d, such as unused:90d.")
 	}
-	list, err := r.links.Hits(r.Context())
+	list, err := r.links.Hits().List(r.Context(), r.links.Serving().Ruleset)
 	if err != nil {
 		return failure(r.layout(), http.StatusServiceUnavailable, err.Error())
 	}

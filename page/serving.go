@@ -5,13 +5,13 @@ import (
 	"io"
 	"time"
 
-	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/show"
 )
 
 // serving is what views tell of the rules that serve.
 type serving struct {
-	State live.Status `json:"status"`
+	State show.Status `json:"status"`
 }
 
 func (v serving) text(w io.Writer) {
@@ -32,14 +32,14 @@ type servingPage struct {
 }
 
 func (r *request) servingPage() view {
-	v := servingPage{layout: r.layout(), serving: serving{r.links.Status()},
+	v := servingPage{layout: r.layout(), serving: serving{show.StatusOfRunning(r.links)},
 		EditedSource: r.links.EditedSource()}
 	v.Title, v.Loaded = "What serves", v.State.Loaded
 	return v
 }
 
 // Broken are the rules that are answered with an error.
-func (v servingPage) Broken() []live.BrokenRule { return v.State.Broken }
+func (v servingPage) Broken() []show.BrokenRule { return v.State.Broken }
 
 // Rules is how many rules serve.
 func (v servingPage) Rules() string { return number(uint64(v.State.Rules)) }

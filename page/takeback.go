@@ -10,8 +10,10 @@ import (
 	"slices"
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
+	"github.com/caddy-shortlink/shortlink/internal/effects"
 	"github.com/caddy-shortlink/shortlink/internal/history"
 	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/past"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -36,7 +38,7 @@ func (r *request) changePage(id string) view {
 	if c == nil {
 		return failure(r.layout(), client.StatusOf(err), err.Error())
 	}
-	var effects *live.Effects
+	var effects *effects.Effects
 	if err == nil {
 		effects, err = r.try(edit)
 	}
@@ -61,7 +63,7 @@ func (r *request) changePage(id string) view {
 
 // try previews an edit, or makes it for a POST. It returns the effects that are to be confirmed,
 // nil if it is made.
-func (r *request) try(edit *live.Edit) (*live.Effects, error) {
+func (r *request) try(edit *live.Edit) (*effects.Effects, error) {
 	if r.Method == http.MethodPost {
 		_, err := r.links.Apply(r.Context(), edit)
 		if u, is := errors.AsType[unconfirmed](err); is {
@@ -77,12 +79,12 @@ func (r *request) try(edit *live.Edit) (*live.Effects, error) {
 
 // reverse returns the change with an ID, nil for none, and the edit that takes it back.
 func (r *request) reverse(id string) (*change, *live.Edit, error) {
-	all, err := r.links.History(r.Context(), "")
+	all, err := r.links.Past().List(r.Context(), "")
 	at := slices.IndexFunc(all, func(e history.Entry) bool { return change{Entry: &e}.ID() == id })
 	if at < 0 {
 		return nil, nil, cmp.Or(err, client.Errorf(http.StatusNotFound, "there is no change %q", id))
 	}
-	err = r.links.AddKeys(r.Context(), all[at:at+1], math.MaxInt)
+	err = r.links.Past().AddKeys(r.Context(), all[at:at+1], math.MaxInt)
 	c := r.changeOf(&all[at])
 	if c.Missing != "" {
 		err = client.Errorf(http.StatusConflict, "its content is missing: %s", c.Missing)
@@ -90,7 +92,7 @@ func (r *request) reverse(id string) (*change, *live.Edit, error) {
 	edit := r.newEdit(new(formEdit))
 	edit.InPlace = true
 	for _, k := range c.Keys {
-		before, invalid := live.RuleOf(k.Key, k.Before)
+		before, invalid := past.RuleOf(k.Key, k.Before)
 		err = errors.Join(err, invalid)
 		edit.Changes = append(edit.Changes, live.Change{Key: k.Key, Rule: before,
 			If: func(now *resolver.Rule) error {
@@ -99,7 +101,7 @@ func (r *request) reverse(id string) (*change, *live.Edit, error) {
 				}
 				return client.Errorf(http.StatusConflict, "the link %s has changed since: its rule is %s now; "+
 					"edit the link, or take its later changes back first",
-					k.Key, cmp.Or(live.RuleText(now), "removed"))
+					k.Key, cmp.Or(past.Text(now), "removed"))
 			}})
 	}
 	return &c, edit, err

@@ -82,7 +82,7 @@ func (f *faulty) wants(t *testing.T, key, value string, within time.Duration) {
 	for waited := time.Duration(0); f.leads(key) != value; waited += step {
 		if waited > within {
 			t.Fatalf("%s leads to %q after %v, and not to %q; the last load: %v",
-				key, f.leads(key), within, value, f.LastError())
+				key, f.leads(key), within, value, f.LastLoad().Err)
 		}
 		time.Sleep(step)
 		synctest.Wait()

@@ -54,8 +54,8 @@ func TestAPatchIsMadeAsOneOfWhatOthersHaveWrittenMeanwhile(t *testing.T) {
 		served := f.Serving().Digest
 		f.Reload(t.Context())
 		settle()
-		if f.Serving().Digest != served || f.LastError() != nil {
-			t.Errorf("what is stored is not what serves: %v", f.LastError())
+		if f.Serving().Digest != served || f.LastLoad().Err != nil {
+			t.Errorf("what is stored is not what serves: %v", f.LastLoad().Err)
 		}
 	})
 }

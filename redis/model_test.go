@@ -386,7 +386,7 @@ func (m *model) load() {
 	if err != nil {
 		m.rejected++
 	}
-	if got := m.handler.LastError(); (got == nil) != (err == nil) {
+	if got := m.handler.LastLoad().Err; (got == nil) != (err == nil) {
 		m.failf("the last load ended with %v, and not with %v", got, err)
 	}
 }

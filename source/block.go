@@ -30,6 +30,8 @@ type BlockOption struct {
 	List *[]string
 	// ~, if not nil, is set by an option without words.
 	Flag *bool
+	// Repeats says that the option can be given again. Check is called each time.
+	Repeats bool
 	// Check, if not nil, checks the words as far as they do not depend on where Caddy runs. So the
 	// error has its place in the Caddyfile.
 	Check func() error
@@ -68,7 +70,7 @@ func (b *Block) Unmarshal(d *caddyfile.Dispenser) error {
 	given := map[string]string{} // positions by option
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		option, at := d.Val(), place()
-		if given[option] != "" {
+		if given[option] != "" && !b.repeats(option) {
 			report(at, fmt.Errorf("%s is given twice", option))
 			d.RemainingArgs()
 			SkipBlock(d)
@@ -86,6 +88,10 @@ func (b *Block) Unmarshal(d *caddyfile.Dispenser) error {
 		return errors.New(strings.Join(wrong, "\n"))
 	}
 	return nil
+}
+
+func (b *Block) repeats(name string) bool {
+	return slices.ContainsFunc(b.Options, func(o BlockOption) bool { return o.Name == name && o.Repeats })
 }
 
 // setOption reads an option and sets it.

@@ -59,8 +59,8 @@ type rejectedStart struct {
 	digest uint64
 }
 
-// contentOptions are the Caddyfile options of a source with such content. The content's name may
-// tell its format.
+// contentOptions are the Caddyfile options of a source with such content. The content's name tells
+// its format; nil if something else may.
 func contentOptions(
 	name, format, poll, expect, publicKey *string, allowEmpty *bool, redirects *RedirectsOptions,
 ) []BlockOption {

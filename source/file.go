@@ -274,8 +274,7 @@ func (s *File) options() []BlockOption {
 // checkPath returns an error for a URL.
 func checkPath(path string) error {
 	if strings.HasPrefix(path, "https://") || strings.HasPrefix(path, "http://") {
-		return fmt.Errorf("it takes a path, not a URL: fetch %s into a file, and write the path "+
-			"of that", path)
+		return fmt.Errorf("it takes a path, not a URL; write from url %s", path)
 	}
 	return nil
 }

@@ -84,15 +84,20 @@ func (o *redirectsOption) misplaced(format rulefile.Format) error {
 		"leave %s out, or write format redirects", o.Name, format, o.Name)
 }
 
-// block returns the options for the Caddyfile. The format is written, or the name tells it.
+// block returns the options for the Caddyfile. The format is written, or the name tells it; nil if
+// something else may.
 func (o *RedirectsOptions) block(format, name *string) []BlockOption {
 	var options []BlockOption
 	for _, option := range o.all() {
 		option.Check = func() error { return option.parse(new(rulefile.Reading)) }
 		option.CheckLast = func() error {
-			read, err := formatOf(*format, *name)
-			isKnown := err == nil && (*format != "" || !strings.Contains(*name, "{"))
-			if isKnown && read != rulefile.Redirects {
+			told := ""
+			if name != nil {
+				told = *name
+			}
+			read, err := formatOf(*format, told)
+			isKnown := *format != "" || name != nil && !strings.Contains(told, "{")
+			if err == nil && isKnown && read != rulefile.Redirects {
 				return option.misplaced(read)
 			}
 			return nil

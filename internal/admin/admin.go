@@ -17,7 +17,9 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
+	"github.com/caddy-shortlink/shortlink/internal/effects"
 	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/past"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -148,7 +150,7 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request) error {
 	case what == "rules" && key != "":
 		return answerKey(w, r, h, withVariables(key))
 	case rest == "":
-		return allow(w, r, "GET", func() error { return writeJSON(w, named.Status()) })
+		return allow(w, r, "GET", func() error { return writeJSON(w, show.StatusOfRunning(named)) })
 	case rest == "rules":
 		return answerRules(w, r, h)
 	case what == "rules": // "rules/" may lack a key by mistake
@@ -212,9 +214,9 @@ func answerKey(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key stri
 }
 
 func listHandlers(w http.ResponseWriter, all live.Running) error {
-	handlers := map[string]live.Status{}
+	handlers := map[string]show.Status{}
 	for _, h := range all {
-		handlers[h.UniqueName] = h.Status()
+		handlers[h.UniqueName] = show.StatusOfRunning(&h)
 	}
 	return writeJSON(w, handlers)
 }
@@ -304,11 +306,11 @@ func reloadNow(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 	if h.Context.Err() != nil {
 		return live.ErrUnloaded
 	}
-	if err := h.LastError(); err != nil {
+	if err := h.LastLoad().Err; err != nil {
 		return client.Errorf(http.StatusUnprocessableEntity,
 			"the rules are rejected, and those from before go on serving: %w", err)
 	}
-	return writeJSON(w, h.Status())
+	return writeJSON(w, show.StatusOf(h))
 }
 
 // maxBody is the largest body of an edit. Rules are much smaller.
@@ -429,7 +431,7 @@ const (
 )
 
 // note notes the effects of an edit that is about to be made.
-func (f *Effects) note(of *live.Effects) error {
+func (f *Effects) note(of *effects.Effects) error {
 	*f = Effects{Others: of.Count, HasMore: of.HasMore, Unnamed: of.Count - len(of.Others)}
 	f.Lines = show.LinesOf(of.Others...)
 	for _, w := range of.Warnings {
@@ -461,7 +463,7 @@ func editRule(w http.ResponseWriter, r *http.Request, h *live.Ruleset, key strin
 	w.Header().Set("ETag", client.EntityTag(h.Serving().Digest))
 	status = http.StatusCreated
 	if was := were[0]; was != nil {
-		w.Header().Set(HeaderWas, inASCII(live.RuleText(was)))
+		w.Header().Set(HeaderWas, inASCII(past.Text(was)))
 		status = http.StatusOK
 	}
 	return status, effects, nil

@@ -21,7 +21,7 @@ func answerHistory(w http.ResponseWriter, r *http.Request, h *live.Ruleset, of s
 	case what != "":
 		return client.Errorf(http.StatusNotFound, "a change has no %q; it has restore", what)
 	case r.Method == http.MethodDelete:
-		err := h.Forget(r.Context(), digest)
+		err := h.Past().Forget(r.Context(), digest)
 		if err == nil {
 			w.WriteHeader(http.StatusNoContent)
 		}
@@ -31,7 +31,7 @@ func answerHistory(w http.ResponseWriter, r *http.Request, h *live.Ruleset, of s
 		return notAllowed(w, r, "GET", "DELETE")
 	}
 	return allow(w, r, "GET", func() error {
-		change, err := h.ChangeTo(r.Context(), digest)
+		change, err := h.Past().ChangeTo(r.Context(), digest)
 		if err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func answerHistory(w http.ResponseWriter, r *http.Request, h *live.Ruleset, of s
 
 // listHistory answers with the changes, newest first: all, or those of a key.
 func listHistory(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
-	changes, err := h.History(r.Context(), r.URL.Query().Get("key"))
+	changes, err := h.Past().List(r.Context(), r.URL.Query().Get("key"))
 	if err != nil {
 		return err
 	}

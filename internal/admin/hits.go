@@ -10,6 +10,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/hits"
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddyserver/caddy/v2"
 )
 
@@ -48,7 +49,7 @@ func listHits(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 	case query.Has("key"):
 		return client.Errorf(http.StatusBadRequest, "key is for the days of a rule; write days=true, too")
 	}
-	list, err := h.Hits(r.Context())
+	list, err := h.Hits().List(r.Context(), h.Serving().Ruleset)
 	if err != nil {
 		return err
 	}
@@ -62,13 +63,18 @@ func listHits(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 
 // listDays answers with the hits of each day: of all rules together, or of one.
 func listDays(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
-	all, err := h.HitSummary(r.Context(), 0)
+	all, err := h.Hits().Summary(r.Context())
 	if err != nil {
 		return err
 	}
 	days := all.Days
 	if query := r.URL.Query(); query.Has("key") {
-		if days, _, err = h.DaysOf(r.Context(), query.Get("key")); err != nil {
+		rule, ok := h.Serving().Written(query.Get("key"))
+		if !ok {
+			return client.Errorf(http.StatusNotFound, "there is no rule for the key %q", query.Get("key"))
+		}
+		key := resolver.CanonicalKey(rule.Key, h.Options.FoldCase)
+		if days, _, err = h.Hits().DaysOf(r.Context(), key); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"net/url"
 
 	"github.com/caddy-shortlink/shortlink/internal/client"
+	"github.com/caddy-shortlink/shortlink/internal/effects"
 	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/show"
@@ -53,14 +54,14 @@ func editRules(w http.ResponseWriter, r *http.Request, h *live.Ruleset) error {
 
 // answerMade answers with what an edit of many rules changes that apply makes.
 func answerMade(w http.ResponseWriter, h *live.Ruleset, edit *live.Edit, apply func() error) error {
-	var effects *live.Effects
-	edit.Confirm = func(f *live.Effects) error { effects = f; return nil }
+	var made *effects.Effects
+	edit.Confirm = func(f *effects.Effects) error { made = f; return nil }
 	if err := apply(); err != nil {
 		return err
 	}
-	effects.Digest = h.Serving().Digest // of _redirects, what its lines make of the rules
-	w.Header().Set("ETag", client.EntityTag(effects.Digest))
-	return writeJSON(w, show.ChangesOf(effects))
+	made.Digest = h.Serving().Digest // of _redirects, what its lines make of the rules
+	w.Header().Set("ETag", client.EntityTag(made.Digest))
+	return writeJSON(w, show.ChangesOf(made))
 }
 
 // isDryRun reports whether an edit is to change nothing. A misspelt query must not change rules.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/refusal"
 )
 
 // StatusError is an error with the status of the answer.
@@ -26,14 +26,14 @@ func Errorf(status int, format string, args ...any) error {
 // for its answer.
 const statusClientGone = 499
 
-// statuses are the statuses for refusals of package live.
+// statuses are the statuses for refusals.
 var statuses = [...]int{
-	live.NoRule:      http.StatusNotFound,
-	live.NotEditable: http.StatusConflict,
-	live.Changed:     http.StatusPreconditionFailed,
-	live.Invalid:     http.StatusUnprocessableEntity,
-	live.Unavailable: http.StatusServiceUnavailable,
-	live.ClientGone:  statusClientGone,
+	refusal.NoRule:      http.StatusNotFound,
+	refusal.NotEditable: http.StatusConflict,
+	refusal.Changed:     http.StatusPreconditionFailed,
+	refusal.Invalid:     http.StatusUnprocessableEntity,
+	refusal.Unavailable: http.StatusServiceUnavailable,
+	refusal.ClientGone:  statusClientGone,
 }
 
 // StatusOf returns the status for an error, which is 500 if it has none.
@@ -41,8 +41,8 @@ func StatusOf(err error) int {
 	if refusal, is := errors.AsType[*StatusError](err); is {
 		return refusal.Status
 	}
-	if refusal, is := errors.AsType[*live.Refusal](err); is {
-		return statuses[refusal.Reason]
+	if r, is := errors.AsType[*refusal.Refusal](err); is {
+		return statuses[r.Reason]
 	}
 	return http.StatusInternalServerError
 }

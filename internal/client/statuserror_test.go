@@ -5,15 +5,15 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/refusal"
 )
 
 func TestWhyAnEditIsRefusedDecidesTheStatus(t *testing.T) {
-	for reason, want := range map[live.Reason]int{
-		live.NoRule: 404, live.NotEditable: 409, live.Changed: 412, live.Invalid: 422,
-		live.Unavailable: 503, live.ClientGone: 499,
+	for reason, want := range map[refusal.Reason]int{
+		refusal.NoRule: 404, refusal.NotEditable: 409, refusal.Changed: 412, refusal.Invalid: 422,
+		refusal.Unavailable: 503, refusal.ClientGone: 499,
 	} {
-		if got := StatusOf(fmt.Errorf("so: %w", &live.Refusal{Reason: reason})); got != want {
+		if got := StatusOf(fmt.Errorf("so: %w", refusal.Errorf(reason, "so"))); got != want {
 			t.Errorf("%d has the status %d, want %d", reason, got, want)
 		}
 	}

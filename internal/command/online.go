@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-shortlink/shortlink/internal/admin"
-	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
@@ -106,8 +106,8 @@ func (o *online) adminAddress() (string, error) {
 }
 
 // handlers returns the status of all handlers that run.
-func (r *remote) handlers() (map[string]live.Status, error) {
-	var all map[string]live.Status
+func (r *remote) handlers() (map[string]show.Status, error) {
+	var all map[string]show.Status
 	err := r.get(admin.Path, &all)
 	return all, err
 }

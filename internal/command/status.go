@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-shortlink/shortlink/internal/admin"
-	"github.com/caddy-shortlink/shortlink/internal/live"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/report"
 	"github.com/caddy-shortlink/shortlink/internal/show"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -220,7 +220,7 @@ func (r *remote) status(w io.Writer, format string) error {
 		if !ok {
 			return negative{fmt.Errorf("no shortlink handler %q runs at %s", r.name, r.address)}
 		}
-		all = map[string]live.Status{r.name: one}
+		all = map[string]show.Status{r.name: one}
 	}
 	if err := writeStatus(w, all, format); err != nil {
 		return err
@@ -233,7 +233,7 @@ func (r *remote) status(w io.Writer, format string) error {
 	return nil
 }
 
-func writeStatus(w io.Writer, all map[string]live.Status, format string) error {
+func writeStatus(w io.Writer, all map[string]show.Status, format string) error {
 	if format == formatJSON {
 		return printable.NewJSONEncoder(w).Encode(all)
 	}
@@ -280,15 +280,15 @@ func writeStatus(w io.Writer, all map[string]live.Status, format string) error {
 
 // editedSource returns the index of the source that edits go to, or -1. Handlers that share a name
 // are not edited.
-func editedSource(h live.Status) int {
+func editedSource(h show.Status) int {
 	if h.Site != "" {
 		return -1
 	}
-	return slices.IndexFunc(h.Sources, func(s live.SourceStatus) bool { return s.Writable })
+	return slices.IndexFunc(h.Sources, func(s show.SourceStatus) bool { return s.Writable })
 }
 
 // labelOf returns a name, with the site if several handlers have the name.
-func labelOf(name string, h live.Status) string {
+func labelOf(name string, h show.Status) string {
 	if h.Site == "" {
 		return name
 	}
@@ -296,7 +296,7 @@ func labelOf(name string, h live.Status) string {
 }
 
 // writeBroken writes which rules are answered with an error, and why.
-func writeBroken(w io.Writer, h live.Status) {
+func writeBroken(w io.Writer, h show.Status) {
 	if h.BrokenRules == 0 {
 		return
 	}
@@ -306,7 +306,7 @@ func writeBroken(w io.Writer, h live.Status) {
 		fmt.Fprintf(w, "    %s: %s\n", rule.Kind, finding.Text())
 	}
 	if more := h.BrokenRules - len(h.Broken); more > 0 {
-		fmt.Fprintf(w, "    and %d more; %s\n", more, live.CheckNamesAll)
+		fmt.Fprintf(w, "    and %d more; %s\n", more, report.CheckNamesAll)
 	}
 }
 
@@ -314,7 +314,7 @@ func writeBroken(w io.Writer, h live.Status) {
 func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n    ") }
 
 // outageText says since when, why, and which rules serve.
-func outageText(o *live.OutageStatus) string {
+func outageText(o *show.OutageStatus) string {
 	rules := "the rules"
 	if o.StoredCopy {
 		rules = "a stored copy of the rules,"
@@ -346,11 +346,11 @@ Rules that are rejected change nothing; the exit status is 1 then.`,
 				return err
 			}
 			defer response.Body.Close()
-			var h live.Status
+			var h show.Status
 			if err := json.NewDecoder(response.Body).Decode(&h); err != nil {
 				return err
 			}
-			return writeStatus(cmd.OutOrStdout(), map[string]live.Status{r.name: h}, formatText)
+			return writeStatus(cmd.OutOrStdout(), map[string]show.Status{r.name: h}, formatText)
 		}),
 	}
 	o.addFlags(cmd)

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"github.com/caddy-shortlink/shortlink/internal/report"
 	"time"
 
 	"go.uber.org/zap"
@@ -9,24 +10,24 @@ import (
 // alone runs do while nobody else loads rules. What do reports is told after the lock is released,
 // because listeners do not belong to those who wait to load.
 func (rs *Ruleset) alone(do func() error) error {
-	notices, err := func() ([]notice, error) {
+	notices, err := func() ([]report.Notice, error) {
 		rs.shared.loading.Lock()
 		defer rs.unlockLoading()
 		rs.shared.notices = nil
 		err := do()
 		return rs.shared.notices, err
 	}()
-	rs.tell(rs.Serving(), notices)
+	rs.reporter.Tell(rs.Serving().versions, notices...)
 	return err
 }
 
-// addNotice adds a notice to tell after the load. shared.loading must be held.
-func (rs *Ruleset) addNotice(n notice) { rs.shared.notices = append(rs.shared.notices, n) }
+// addNotice adds a notice to tell after the load. loading must be held.
+func (s *shared) addNotice(n report.Notice) { s.notices = append(s.notices, n) }
 
 // unlockLoading releases shared.loading. A worn ruleset is recompiled first, in the background:
 // requests and the caller do not wait for it, but the next load does.
 func (rs *Ruleset) unlockLoading() {
-	if !rs.isWorn() {
+	if rs.Context.Err() != nil || !rs.shared.isWorn() {
 		rs.shared.loading.Unlock()
 		return
 	}
@@ -38,9 +39,8 @@ func (rs *Ruleset) unlockLoading() {
 
 // isWorn reports whether the ruleset that serves should be recompiled, because changes, even
 // refused ones, have left much garbage in it.
-func (rs *Ruleset) isWorn() bool {
-	return rs.Context.Err() == nil && rs.Serving().Ruleset.IsWorn() &&
-		!time.Now().Before(rs.shared.wornUntil)
+func (s *shared) isWorn() bool {
+	return s.serving.Load().Ruleset.IsWorn() && !time.Now().Before(s.wornUntil)
 }
 
 // wornShare is how many times the duration of a failed recompilation passes before the next one.

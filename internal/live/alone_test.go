@@ -24,7 +24,7 @@ func TestWhatIsCompiledAnewServesAsItWasWithItsHits(t *testing.T) {
 		if worn.Ruleset.SharesNumbers(rs.Serving().Ruleset) || logs.Len() != records {
 			t.Errorf("it is not recompiled, or the log has %v", logs.All()[records:])
 		}
-		list, err := rs.Hits(t.Context())
+		list, err := rs.Hits().List(t.Context(), rs.Serving().Ruleset)
 		if err != nil {
 			t.Fatal(err)
 		}

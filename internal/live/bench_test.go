@@ -15,6 +15,9 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
 	"go.uber.org/zap"
 
+	"github.com/caddy-shortlink/shortlink/internal/ahead"
+	"github.com/caddy-shortlink/shortlink/internal/effects"
+	"github.com/caddy-shortlink/shortlink/internal/past"
 	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -94,7 +97,7 @@ func BenchmarkPatch(b *testing.B) {
 			) error {
 				return rulefile.ReadJSONPatch(bytes.NewReader(text), "", now, change)
 			})
-		}, Confirm: func(*Effects) error { return nil }}
+		}, Confirm: func(*effects.Effects) error { return nil }}
 	}
 	b.Run("dry", func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
@@ -123,15 +126,17 @@ func serveForEdits(tb testing.TB, from source.Source) *Ruleset {
 		tb.Fatal(err)
 	}
 	rs.Context = ctx
-	rs.logger, rs.events = zap.NewNop(), new(caddyevents.App)
-	if err := rs.events.Provision(rs.Context); err != nil {
+	events := new(caddyevents.App)
+	rs.logger = zap.NewNop()
+	rs.reporter = newReporter(rs, events)
+	if err := events.Provision(rs.Context); err != nil {
 		tb.Fatal(err)
 	}
 	first, err := rs.newLoading(tb.Context(), nil).load()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if rs.shared, err = newShared(tb.Name(), first, &lastLoad{}); err != nil {
+	if rs.shared, err = newShared(tb.Name(), first, &LastLoad{}); err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = rs.shared.Destruct() })
@@ -190,7 +195,7 @@ func BenchmarkWindows(b *testing.B) {
 		run("edit-window", func(i int) error {
 			before, rule := rs.Serving(), s.rule(n/2, fmt.Sprint("https://example.com/new/", i))
 			_, err := rs.Apply(b.Context(), &Edit{Changes: []Change{{Key: rule.Key, Rule: &rule}}})
-			for range keyChanges(before, rs.Serving()) { // as the history does
+			for range past.KeyChanges(&before.Rules, &rs.Serving().Rules) { // as the history does
 			}
 			return err
 		})
@@ -207,7 +212,7 @@ func BenchmarkWindows(b *testing.B) {
 		run("edge", edge(10_002, 1))
 		run("edge-10001", edge(10_000, 10_001))
 		run("look-ahead", func(int) error {
-			rs.foresee(rs.Serving(), func() bool { return true })
+			new(ahead.Look).At(&rs.Serving().Rules, rs.checkOf(rs.Serving()), func() bool { return true })
 			return nil
 		})
 	}

@@ -20,7 +20,7 @@ func TestTheKeysThatWereChangedLastAreListed(t *testing.T) {
 		want := func(keys ...string) {
 			t.Helper()
 			var got []string
-			for _, changed := range rs.Changed(10) {
+			for _, changed := range rs.Past().Changed(&rs.Serving().Rules, 10) {
 				got = append(got, fmt.Sprint(changed.Key, " ", changed.Kind))
 			}
 			if !slices.Equal(got, keys) {
@@ -37,7 +37,8 @@ func TestTheKeysThatWereChangedLastAreListed(t *testing.T) {
 			}
 		}
 		want("a changed", "b changed")
-		if first := rs.Changed(1); len(first) != 1 || time.Since(first[0].Time) != time.Second {
+		first := rs.Past().Changed(&rs.Serving().Rules, 1)
+		if len(first) != 1 || time.Since(first[0].Time) != time.Second {
 			t.Errorf("the last one is %v", first)
 		}
 		s.set("a", three, "%62", two, "c", one, "d", one)
@@ -58,7 +59,7 @@ func TestOnlySomeChangesAreKept(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		got := rs.Changed(1000)
+		got := rs.Past().Changed(&rs.Serving().Rules, 1000)
 		if len(got) != keptChanges || got[0].Key != fmt.Sprint(2*keptChanges-1) {
 			t.Errorf("%d keys: %v", len(got), got)
 		}
@@ -80,14 +81,14 @@ func TestTheLastChangeOfAKeyIsKnown(t *testing.T) {
 			}
 			time.Sleep(time.Second)
 			for j, kind := range kinds {
-				if got := rs.ChangedSince("new", kind, time.Now().Add(-time.Minute)); got != (i == j) {
+				if got := rs.Past().IsChangedSince("new", kind, time.Now().Add(-time.Minute)); got != (i == j) {
 					t.Errorf("after change %d: %s: %t", i, kind, got)
 				}
 			}
-			if rs.ChangedSince("new", kinds[i], time.Now().Add(-time.Second)) {
+			if rs.Past().IsChangedSince("new", kinds[i], time.Now().Add(-time.Second)) {
 				t.Error("a change is later than it was")
 			}
-			if rs.ChangedSince("a", kinds[i], time.Time{}) {
+			if rs.Past().IsChangedSince("a", kinds[i], time.Time{}) {
 				t.Error("what was loaded first counts as a change")
 			}
 		}

@@ -54,7 +54,7 @@ func TestWhoListensToEventsKeepsNoWindowFromEnding(t *testing.T) {
 		s.setJSON(t, fmt.Sprintf(`{"a": [{"to": %q, "until": %q},
 			{"to": %q, "since": %[2]q, "until": %[4]q}]}`, one, at(begin, 10), two, at(begin, 12)))
 		rs, _ := serve(t, Config{Sources: []source.Source{s}})
-		if err := rs.events.On("shortlink_loaded", slowListener(time.Minute)); err != nil {
+		if err := rs.reporter.Events.On("shortlink_loaded", slowListener(time.Minute)); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()

@@ -10,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/caddy-shortlink/shortlink/internal/pending"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
 )
@@ -47,8 +48,8 @@ func TestARejectionThatIsFoundAgainIsNotToldAgain(t *testing.T) {
 				rs, logs := serve(t, Config{Sources: []source.Source{s}})
 				synctest.Wait()
 				reject(s)
-				if n := rejections(logs); n != 1 || rs.LastError() == nil {
-					t.Fatalf("%d rejections are told of, the last is %v", n, rs.LastError())
+				if n := rejections(logs); n != 1 || rs.LastLoad().Err == nil {
+					t.Fatalf("%d rejections are told of, the last is %v", n, rs.LastLoad().Err)
 				}
 				for range 3 {
 					s.sayAll()
@@ -59,7 +60,7 @@ func TestARejectionThatIsFoundAgainIsNotToldAgain(t *testing.T) {
 				s.fails = nil
 				s.set("a", one)
 				s.sayAll()
-				if err := rs.LastError(); err != nil {
+				if err := rs.LastLoad().Err; err != nil {
 					t.Error(err)
 				}
 			})
@@ -79,7 +80,7 @@ func TestOfRulesThatServeAComparisonReadsNoKey(t *testing.T) {
 		if s.reads != 2 || s.keyReads != 0 {
 			t.Errorf("everything was read %d times, and keys %d times", s.reads, s.keyReads)
 		}
-		if err := rs.LastError(); err != nil {
+		if err := rs.LastLoad().Err; err != nil {
 			t.Error(err)
 		}
 	})
@@ -94,7 +95,7 @@ func TestAKeyThatIsSpelledOtherwiseWhileNobodyListensServes(t *testing.T) {
 		s.set("%61", two, "b", one)
 		s.sayAll()
 		rs.wantServed(t, "a", two, "b", one)
-		if err := rs.LastError(); err != nil {
+		if err := rs.LastLoad().Err; err != nil {
 			t.Error(err)
 		}
 	})
@@ -107,7 +108,7 @@ func TestVeryManyKeysAreReadAsAWhole(t *testing.T) {
 		rs, _ := serve(t, Config{Sources: []source.Source{s}})
 		synctest.Wait()
 		s.put("b", two)
-		keys := make([]string, maxKeys+1)
+		keys := make([]string, pending.MaxKeys+1)
 		for i := range keys {
 			keys[i] = fmt.Sprint("key", i)
 		}
@@ -198,15 +199,15 @@ func TestAnOutageIsRejectedWhenItHasLasted(t *testing.T) {
 		synctest.Wait()
 		s.fails = errors.New("connection refused")
 		s.sayAll()
-		if rs.LastError() != nil {
-			t.Errorf("it is rejected at once: %v", rs.LastError())
+		if rs.LastLoad().Err != nil {
+			t.Errorf("it is rejected at once: %v", rs.LastLoad().Err)
 		}
-		letPass(grace)
-		if rs.LastError() == nil {
+		letPass(pending.Grace)
+		if rs.LastLoad().Err == nil {
 			t.Error("it is not rejected though the outage lasts")
 		}
 		s.sayAll()
-		letPass(2 * grace)
+		letPass(2 * pending.Grace)
 		if n := rejections(logs); n != 1 {
 			t.Errorf("%d rejections are told of", n)
 		}
@@ -214,8 +215,8 @@ func TestAnOutageIsRejectedWhenItHasLasted(t *testing.T) {
 		s.set("a", two)
 		s.sayAll()
 		rs.wantServed(t, "a", two)
-		if rs.LastError() != nil {
-			t.Error(rs.LastError())
+		if rs.LastLoad().Err != nil {
+			t.Error(rs.LastLoad().Err)
 		}
 	})
 }
@@ -233,7 +234,7 @@ func TestWhileAFileWithOtherRulesIsRejectedKeysAreReadByThemselves(t *testing.T)
 		}
 		file.set(rules...)
 		file.tell()
-		if rs.LastError() == nil {
+		if rs.LastLoad().Err == nil {
 			t.Fatal("nothing is rejected")
 		}
 		reads := s.reads

@@ -7,7 +7,9 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/caddy-shortlink/shortlink/internal/ahead"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/report"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -67,16 +69,15 @@ func (c *Config) checkToServe(next *Loaded) error {
 	if err == nil {
 		return nil
 	}
-	n, end := 0, time.Now().Add(longestLook)
-	for before := range next.Behind() {
-		if c.check(before.Ruleset, next.expected) == nil {
-			return nil
-		}
-		if n++; n == mostEdges || time.Now().After(end) {
-			break
-		}
+	if ahead.HasHeld(&next.Rules, c.checkOf(next)) {
+		return nil
 	}
 	return err
+}
+
+// checkOf returns what checks rulesets against the expectations that hold for what is loaded.
+func (c *Config) checkOf(l *Loaded) ahead.Check {
+	return func(ruleset *resolver.Ruleset) error { return c.check(ruleset, l.expected) }
 }
 
 // check checks a ruleset against the handler's expectations and those of its sources.
@@ -102,7 +103,7 @@ const (
 func (c *Config) ConfigurationWarnings(ruleset *resolver.Ruleset) []lint.Warning {
 	if ruleset.Len() == 0 && len(c.Sources) == 0 {
 		return []lint.Warning{{
-			Kind: warnNoRules, Position: resolver.Position{Source: InlineSource(c.Name)},
+			Kind: warnNoRules, Position: resolver.Position{Source: report.InlineSource(c.Name)},
 			Message: "the handler has no rules and no source, so all requests pass; write a rule " +
 				"into its block, such as: docs https://docs.example, or: from file links.json",
 		}}

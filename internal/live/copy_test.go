@@ -14,6 +14,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/certmagic"
 
+	"github.com/caddy-shortlink/shortlink/internal/copies"
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
@@ -144,13 +145,13 @@ func TestAStoredCopyStandsInAtAStartUntilItsSourceCanBeRead(t *testing.T) {
 		if outage == nil || !outage.StoredCopy || !outage.CopyTime.Equal(storage.modified) {
 			t.Errorf("the outage is %+v", outage)
 		}
-		letPass(3 * copyPause)
+		letPass(3 * copies.Pause)
 		storage.wantCopy(t, one, 0)
 		s.fails = nil
 		s.sayAll()
 		letPass(time.Second)
 		rs.wantServed(t, "a", two, "b", "pass")
-		letPass(2 * copyPause)
+		letPass(2 * copies.Pause)
 		storage.wantCopy(t, two, 1)
 	})
 }
@@ -177,14 +178,14 @@ func TestACopyIsKeptWhenItsSourceFailsOrIsRejected(t *testing.T) {
 		inStorage(ctx).wantCopy(t, one, 1)
 		s.fails = errors.New("connection refused")
 		s.sayAll()
-		letPass(2 * copyPause)
+		letPass(2 * copies.Pause)
 		s.fails = nil
 		s.put("a", "/a/x") // which breaks
 		s.tell()
-		if rs.LastError() == nil {
+		if rs.LastLoad().Err == nil {
 			t.Error("nothing is rejected")
 		}
-		letPass(2 * copyPause)
+		letPass(2 * copies.Pause)
 		inStorage(ctx).wantCopy(t, one, 1)
 	})
 }
@@ -205,8 +206,8 @@ func TestTheRulesThatServeArePreferredToAStoredCopyAtAReload(t *testing.T) {
 			t.Fatal(err)
 		}
 		inStorage(ctx).wantCopy(t, one, 1)
-		if rule, _ := first.Ruleset.RuleOf(1, "a"); rule.Value != two || last.err == nil {
-			t.Errorf("a leads to %s, and wrong is %v", rule.Value, last.err)
+		if rule, _ := first.Ruleset.RuleOf(1, "a"); rule.Value != two || last.Err == nil {
+			t.Errorf("a leads to %s, and wrong is %v", rule.Value, last.Err)
 		}
 	})
 }
@@ -218,7 +219,7 @@ func changeCopied(t *testing.T, s *outSource, ctx caddy.Context) (rs *Ruleset, e
 	following, _ := serve(t, Config{Sources: []source.Source{s}, Context: ctx})
 	last := *following
 	last.Context.Context = ending
-	last.outlive()
+	last.lasting = outliving(last.Context)
 	last.shared.handler.Store(&last)
 	synctest.Wait()
 	s.put("a", two)
@@ -264,14 +265,14 @@ func TestACopyIsStoredOnceAMinuteAtMost(t *testing.T) {
 			s.tell()
 			letPass(3 * time.Second)
 		}
-		letPass(copyPause)
+		letPass(copies.Pause)
 		inStorage(ctx).wantCopy(t, one+"99", 1+5)
 		inStorage(ctx).touch() // as another server stores it
 		s.put("a", two)
 		s.tell()
-		letPass(copyPause - time.Second)
+		letPass(copies.Pause - time.Second)
 		inStorage(ctx).wantCopy(t, one, 6)
-		letPass(copyPause)
+		letPass(copies.Pause)
 		inStorage(ctx).wantCopy(t, two, 7)
 	})
 }
@@ -289,7 +290,7 @@ func TestServersThatShareACopyStoreItOnceAMinuteTogether(t *testing.T) {
 		}
 		for range 10 {
 			before := storage.timesStored()
-			letPass(copyPause - time.Second)
+			letPass(copies.Pause - time.Second)
 			if n := storage.timesStored() - before; n > 1 {
 				t.Errorf("the copy is stored %d times in a minute", n)
 			}
@@ -311,7 +312,7 @@ func TestACopyThatCannotBeStoredIsStoredLater(t *testing.T) {
 			t.Errorf("the records are %v", said)
 		}
 		inStorage(ctx).heal()
-		letPass(2 * copyPause)
+		letPass(2 * copies.Pause)
 		inStorage(ctx).wantCopy(t, one, 1)
 	})
 }

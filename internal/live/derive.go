@@ -8,6 +8,9 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/caddy-shortlink/shortlink/internal/ahead"
+	"github.com/caddy-shortlink/shortlink/internal/pending"
+	"github.com/caddy-shortlink/shortlink/internal/report"
 	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
@@ -52,7 +55,7 @@ func (c *candidate) noteRead(i int) {
 // derive makes a candidate from the ruleset that serves, the pending reads in work, and the edit.
 // The error lists all that is wrong. Whatever derive finds to read is added to work, so that it can
 // be left to the next load.
-func (l *loading) derive(work []pending) (*candidate, error) {
+func (l *loading) derive(work []pending.Reading) (*candidate, error) {
 	l.work, l.serving = work, l.rs.Serving()
 	err := retryWhileWritten(l.ctx, func() error {
 		err := l.deriveOnce()
@@ -64,7 +67,7 @@ func (l *loading) derive(work []pending) (*candidate, error) {
 	if errors.Is(err, resolver.ErrMostChanged) {
 		for i := range work { // a poll would consider known what is read now
 			if _, byKey := source.ByKey(l.sources[i]); !byKey {
-				work[i].isStale, work[i].isWhole = true, true
+				work[i].IsStale, work[i].IsWhole = true, true
 			}
 		}
 		if err = l.compile(l.rs.servingOptions(l.pause)); err == nil {
@@ -135,9 +138,15 @@ func (c *candidate) follow(derived schedule.Derived, read map[int][]lint.Warning
 	c.Warnings, c.fresh = c.Warnings.Derive(before, c.Ruleset, derived.Changes, read)
 }
 
+// told returns what there is to tell when the candidate has come to serve.
+func (c *candidate) told(name, before string, warnings []lint.Warning) *report.Swap {
+	return &report.Swap{Name: name, Before: before, Digest: c.Digest, Rules: c.Ruleset.Len(),
+		Difference: &c.difference, Warnings: warnings}
+}
+
 // compareWith compares the candidate with what serves, if it is not derived from that in one step.
 func (c *candidate) compareWith(serving *Loaded) {
-	c.difference = schedule.Compare(&serving.Rules, &c.Rules, namedKeys)
+	c.difference = schedule.Compare(&serving.Rules, &c.Rules, report.NamedKeys)
 	c.fresh = c.Warnings.Since(serving.Warnings)
 }
 
@@ -197,32 +206,32 @@ func (l *loading) readKeys() error {
 		what, next := &l.work[i], l.next
 		changing, byKey := source.ByKey(l.sources[i])
 		switch {
-		case !what.isStale:
+		case !what.IsStale:
 			continue
-		case what.isWhole || !byKey:
-			what.isWhole = true
+		case what.IsWhole || !byKey:
+			what.IsWhole = true
 			l.whole = append(l.whole, i)
 			continue
 		}
 		next.noteRead(i)
-		changes, err := what.read(l.ctx, changing, i+1)
+		changes, err := readKeys(l.ctx, what.Keys, changing, i+1)
 		if err != nil {
 			next.wrong[i] = err
 			errs = append(errs, readError{l.sources[i], err})
 			continue
 		}
-		changes = otherThan(l.serving, changes)
-		if what.found = digestOf(changes); len(changes) > 0 {
-			next.versions[i] = versionAfter(next.versions[i], what.found)
+		changes = pending.OtherThan(&l.serving.Rules, changes)
+		if what.Found = pending.DigestOf(changes); len(changes) > 0 {
+			next.versions[i] = pending.VersionAfter(next.versions[i], what.Found)
 		}
 		next.changes = append(next.changes, changes...)
 	}
 	return errors.Join(errs...)
 }
 
-// read returns the changes of the pending keys of the n-th source.
-func (p *pending) read(
-	ctx context.Context, from source.Changing, n int,
+// readKeys returns the changes of pending keys of the n-th source.
+func readKeys(
+	ctx context.Context, keys map[string]struct{}, from source.Changing, n int,
 ) (changes []resolver.RuleChange, err error) {
 	set := func(rule resolver.Rule) {
 		changes = append(changes, resolver.RuleChange{Source: n, Key: rule.Key, Rule: &rule})
@@ -230,7 +239,7 @@ func (p *pending) read(
 	remove := func(key string) {
 		changes = append(changes, resolver.RuleChange{Source: n, Key: key})
 	}
-	err = from.ReadKeys(ctx, slices.Sorted(maps.Keys(p.keys)), set, remove)
+	err = from.ReadKeys(ctx, slices.Sorted(maps.Keys(keys)), set, remove)
 	return changes, err
 }
 
@@ -240,9 +249,9 @@ func (l *loading) isEmptiedByKey() (is bool) {
 	for i := range l.work {
 		what := &l.work[i]
 		isRemoval := func(c resolver.RuleChange) bool { return c.Source == i+1 && c.Rule == nil }
-		if what.isStale && !what.isWhole && slices.ContainsFunc(l.next.changes, isRemoval) &&
+		if what.IsStale && !what.IsWhole && slices.ContainsFunc(l.next.changes, isRemoval) &&
 			l.serving.HasRulesOf(i+1) && !l.next.HasRulesOf(i+1) {
-			what.isWhole, is = true, true
+			what.IsWhole, is = true, true
 		}
 	}
 	return is
@@ -251,7 +260,7 @@ func (l *loading) isEmptiedByKey() (is bool) {
 // complete sets what is derived from the rules before they serve.
 func (l *Loaded) complete() {
 	l.Digest = l.Rules.Digest()
-	l.ahead = new(ahead)
+	l.ahead = new(ahead.Look)
 	l.countBroken()
 }
 

@@ -62,15 +62,15 @@ func TestWhatIsRejectedIsReadAgainWithTheNextChange(t *testing.T) {
 				good.tell()
 				rs.wantServed(t, "a", one, "b", two)
 				rejections := logs.FilterMessageSnippet("rules rejected").Len()
-				if rejections != 2 || rs.LastError() == nil || bad.reads != 3 {
-					t.Errorf("%d rejections, %v, %d readings", rejections, rs.LastError(), bad.reads)
+				if rejections != 2 || rs.LastLoad().Err == nil || bad.reads != 3 {
+					t.Errorf("%d rejections, %v, %d readings", rejections, rs.LastLoad().Err, bad.reads)
 				}
 				bad.fails = nil
 				bad.set("a", one, "c", one)
 				bad.tell()
 				rs.wantServed(t, "a", one, "b", three, "c", one)
-				if rs.LastError() != nil {
-					t.Error(rs.LastError())
+				if rs.LastLoad().Err != nil {
+					t.Error(rs.LastLoad().Err)
 				}
 			})
 		})
@@ -91,7 +91,7 @@ func TestEverythingThatIsWrongWithSourcesIsToldAtOnce(t *testing.T) {
 		first.set("a", "one")
 		first.tell()
 		for _, want := range []string{"source first: the disk is gone", `first:1: key "a"`, `key "b"`} {
-			if err := rs.LastError(); err == nil || !strings.Contains(err.Error(), want) {
+			if err := rs.LastLoad().Err; err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v does not say %s", err, want)
 			}
 		}
@@ -221,7 +221,7 @@ func TestHitsStayWithTheirKeyOverChanges(t *testing.T) {
 		}
 		want := func(key string, n uint64) {
 			t.Helper()
-			list, err := rs.Hits(t.Context())
+			list, err := rs.Hits().List(t.Context(), rs.Serving().Ruleset)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -306,13 +306,13 @@ func TestAKeyThatIsSpelledOtherwiseIsStillServed(t *testing.T) {
 		s.put("~jo", three) // so that the key stands twice
 		s.tell()
 		rs.wantServed(t, "~jo", two)
-		if err := rs.LastError(); err == nil || !strings.Contains(err.Error(), "already defined") {
+		if err := rs.LastLoad().Err; err == nil || !strings.Contains(err.Error(), "already defined") {
 			t.Errorf("the error is %v", err)
 		}
 		s.put("%7Ejo", "")
 		s.tell()
 		rs.wantServed(t, "~jo", three)
-		if err := rs.LastError(); err != nil {
+		if err := rs.LastLoad().Err; err != nil {
 			t.Error(err)
 		}
 	})

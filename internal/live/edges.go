@@ -3,9 +3,12 @@ package live
 import (
 	"time"
 
-	"go.uber.org/zap"
-
+	"github.com/caddy-shortlink/shortlink/internal/ahead"
+	"github.com/caddy-shortlink/shortlink/internal/pace"
+	"github.com/caddy-shortlink/shortlink/internal/place"
+	"github.com/caddy-shortlink/shortlink/internal/report"
 	"github.com/caddy-shortlink/shortlink/internal/schedule"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
 // tick is how often the clock is looked at while there are windows: it may be set, and a machine
@@ -40,7 +43,7 @@ func (rs *Ruleset) followClock() {
 		return
 	}
 	defer rs.shared.timing.Unlock()
-	var looking, looked *ahead // looked came to its end
+	var looking, looked *ahead.Look // looked came to its end
 	var ready edge
 	for {
 		var next <-chan time.Time
@@ -52,7 +55,7 @@ func (rs *Ruleset) followClock() {
 				continue
 			}
 			if looking != serving.ahead {
-				if looking != nil && looking.Load() != nil {
+				if looking != nil && looking.IsDone() {
 					looked = looking
 				}
 				looking = serving.ahead
@@ -89,7 +92,7 @@ func (rs *Ruleset) turn(now schedule.Time, ready edge) {
 	rs.shared.replace(old, next.Loaded)
 	rs.shared.swapping.Unlock()
 	// Files are read for it, and somebody may listen: the next window does not wait for them.
-	go func() { rs.tell(next.Loaded, rs.turned(old, next)) }()
+	go func() { rs.reporter.Tell(next.versions, rs.turned(old, next)...) }()
 	if next.Ruleset.IsWorn() {
 		go rs.alone(func() error { return nil }) //nolint:errcheck // it recompiles
 	}
@@ -121,23 +124,56 @@ func (c *candidate) catchUp(serving *Loaded) {
 }
 
 // turned returns the notices of an edge: what has changed, and what fails since then.
-func (rs *Ruleset) turned(old *Loaded, next edge) []notice {
-	n := rs.swapped(old.Digest, next.Loaded, next.difference, next.fresh)
-	n.message = "rules swapped: a window begins or ends"
-	notices := []notice{n}
+func (c *Config) turned(old *Loaded, next edge) []report.Notice {
+	notices := []report.Notice{next.told(c.Name, old.Digest, next.fresh).OfEdge()}
 	fail := func(message string, err error) {
 		if err != nil {
-			notices = append(notices, notice{level: zap.ErrorLevel, message: message, record: record{
-				{"name", rs.Name}, {"digest", next.Digest}, {"error", err.Error()},
-			}})
+			notices = append(notices, report.Failing(c.Name, next.Digest, message, err))
 		}
 	}
 	fail("windows that begin cannot serve, and wait for the next edge", next.inRules)
-	if rs.check(old.Ruleset, old.expected) == nil {
+	if c.check(old.Ruleset, old.expected) == nil {
 		fail("an expectation fails now that a window begins or ends, which takes effect all the same",
-			rs.check(next.Ruleset, next.expected))
+			c.check(next.Ruleset, next.expected))
 	}
 	fail("keys are answered with an error now that a window begins or ends",
-		rs.brokenBy(next.Loaded, old.Ruleset))
+		c.brokenBy(next.Loaded, old.Ruleset))
 	return notices
+}
+
+// lookAhead finds out what fails at edges to come, and logs what was not known before: that is the
+// last look that came to its end, nil for none.
+func (rs *Ruleset) lookAhead(before *ahead.Look, serving *Loaded) {
+	pause := pace.New().Pause
+	serving.ahead.At(&serving.Rules, rs.checkOf(serving), func() bool {
+		pause()
+		return rs.Context.Err() == nil && rs.Serving().ahead == serving.ahead
+	})
+	if !serving.ahead.IsDone() {
+		return // something else serves
+	}
+	warnings := serving.ahead.NewWarnings(before, serving.At())
+	if before == nil { // an edge tells of later ones
+		warnings = append(ahead.FailingNow(&serving.Rules, rs.checkOf(serving)), warnings...)
+	}
+	rs.reporter.Warn(serving.versions, warnings)
+}
+
+// WindowFindings returns what there is to say of the windows of rules that [Ruleset.CompileRules]
+// has compiled, as [ahead.Findings].
+func (rs *Ruleset) WindowFindings() []lint.Finding {
+	if rs.compiled == nil {
+		return nil
+	}
+	return ahead.Findings(&rs.compiled.Rules, rs.checkOf(rs.compiled))
+}
+
+// LooksAhead tells that what fails at edges to come is still being found out.
+func (l *Loaded) LooksAhead() bool { return !l.ahead.IsDone() }
+
+// EdgeWarnings returns the warnings of what fails at edges to come, as far as that is known, and of
+// an expectation that has failed since an edge.
+func (c *Config) EdgeWarnings(of *Loaded) []lint.Warning {
+	warnings := append(ahead.FailingNow(&of.Rules, c.checkOf(of)), of.ahead.Warnings(of.At())...)
+	return place.OfWarnings(c.Context, c.Sources, of.versions, warnings)
 }

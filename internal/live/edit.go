@@ -11,8 +11,10 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/caddy-shortlink/shortlink/internal/effects"
+	"github.com/caddy-shortlink/shortlink/internal/refusal"
+	"github.com/caddy-shortlink/shortlink/internal/turn"
 	"github.com/caddy-shortlink/shortlink/resolver"
-	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
@@ -29,7 +31,7 @@ type Edit struct {
 	// Confirm, if not nil, is told what the edit does before anything is written, each time that it
 	// is derived. Its error is that of [Ruleset.Apply], and leaves everything as it is. Others who
 	// load rules wait for it.
-	Confirm func(*Effects) error
+	Confirm func(*effects.Effects) error
 	// InPlace refuses the edit where it would hide a rule of a later source.
 	InPlace bool
 	Remote  string // who edits, by address
@@ -74,16 +76,16 @@ const (
 )
 
 // errOutrun: the source holds something else than what serves.
-var errOutrun = refuse(Changed,
+var errOutrun = refusal.Errorf(refusal.Changed,
 	"the rules have changed, and their sources are read anew; try again")
 
 // errContested is the answer to an edit that others have always been ahead of.
-var errContested = refuse(Unavailable, "others have changed the source at each "+
+var errContested = refusal.Errorf(refusal.Unavailable, "others have changed the source at each "+
 	"try for %s, and nothing has been written; try again", editTime)
 
 // Apply derives the rules with an edit from those that serve and validates them like a reload,
 // writes the edit to the source, and swaps them in. It returns what the rule of each change was
-// there, nil for none. A refused edit, a [Refusal], writes nothing.
+// there, nil for none. A refused edit, a [refusal.Refusal], writes nothing.
 func (rs *Ruleset) Apply(ctx context.Context, edit *Edit) (was []*resolver.Rule, err error) {
 	end := time.Now().Add(editTime)
 	for most := firstEditWait; ; most = min(2*most, longestEditWait) {
@@ -94,16 +96,25 @@ func (rs *Ruleset) Apply(ctx context.Context, edit *Edit) (was []*resolver.Rule,
 			}
 			return err
 		})
-		isForServing := edit.IfRules != nil || edit.Make != nil && rs.LastError() != nil
+		isForServing := edit.IfRules != nil || edit.Make != nil && rs.LastLoad().Err != nil
 		switch {
 		case isForServing || !errors.Is(err, errOutrun):
 			return was, err
 		case !time.Now().Before(end):
 			return nil, errContested
 		}
-		wait(ctx, rand.N(most)) // random, so that two servers do not meet at each try
+		turn.Wait(ctx, rand.N(most)) // random, so that two servers do not meet at each try
 	}
 }
+
+// author is who has edited what is loaded; zero if nobody has.
+type author struct {
+	isEdit       bool
+	user, remote string
+}
+
+// author returns who makes the edit.
+func (e *Edit) author() author { return author{true, e.User, e.Remote} }
 
 // begin begins an edit. shared.loading must be held.
 func (rs *Ruleset) begin(ctx context.Context, edit *Edit) (*editing, error) {
@@ -115,18 +126,17 @@ func (rs *Ruleset) begin(ctx context.Context, edit *Edit) (*editing, error) {
 	}
 	if edit.IfRules != nil {
 		if err := edit.IfRules(rs.Serving().Digest); err != nil {
-			return nil, &Refusal{Changed, err}
+			return nil, refusal.Of(refusal.Changed, err)
 		}
 	}
+	changes := edit.Changes
 	if edit.Make != nil {
-		changes, err := edit.Make(rs.Serving())
-		if err != nil {
+		var err error
+		if changes, err = edit.Make(rs.Serving()); err != nil {
 			return nil, err
 		}
-		made := *edit
-		made.Changes, edit = changes, &made
 	}
-	return rs.newEditing(ctx, edit)
+	return rs.newEditing(ctx, edit, changes)
 }
 
 // WhyNotWritable returns the refusal of every edit, nil where there is a source to edit.
@@ -158,16 +168,8 @@ func (c *Config) firstWritable() (at int, into source.Writable, err error) {
 		}
 		return i, writable, nil
 	}
-	return 0, nil, refuse(NotEditable, "there is no source that can be edited: %s",
+	return 0, nil, refusal.Errorf(refusal.NotEditable, "there is no source that can be edited: %s",
 		strings.Join(reasons, "; "))
-}
-
-// RuleText is what an audit record says of a rule.
-func RuleText(rule *resolver.Rule) string {
-	if rule == nil {
-		return ""
-	}
-	return rulefile.JSONValue(*rule)
 }
 
 // hasOutage reports whether one of the handler's sources cannot be read.

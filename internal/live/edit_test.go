@@ -12,7 +12,9 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
+	"github.com/caddy-shortlink/shortlink/internal/refusal"
 	"github.com/caddy-shortlink/shortlink/internal/schedule"
+	"github.com/caddy-shortlink/shortlink/internal/turn"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -42,8 +44,8 @@ var _ source.Writable = (*countedSource)(nil)
 
 // refused returns the refusal that an error of an edit makes.
 func refused(err error) error {
-	refusal, _ := refusalOf(err)
-	return refusal
+	reported, _ := refusalOf(err)
+	return reported
 }
 
 func TestAClientThatHasGoneCostsNoLoad(t *testing.T) {
@@ -61,7 +63,7 @@ func TestAClientThatHasGoneCostsNoLoad(t *testing.T) {
 			rs := New(Config{
 				Context: caddy.Context{Context: t.Context()}, Sources: []source.Source{counted},
 			})
-			rs.logger, rs.shared = zap.NewNop(), &shared{loading: make(turn, 1)}
+			rs.logger, rs.shared = zap.NewNop(), &shared{loading: turn.NewLock()}
 			empty, _ := resolver.Compile(nil, resolver.Options{})
 			rs.shared.serving.Store(&Loaded{Rules: schedule.Rules{Ruleset: empty}})
 			rs.shared.loading.Lock() // by another edit
@@ -78,12 +80,12 @@ func TestAClientThatHasGoneCostsNoLoad(t *testing.T) {
 }
 
 func TestWhyASourceTakesNoEditIsTheReason(t *testing.T) {
-	for want, err := range map[Reason]error{
-		NotEditable: fmt.Errorf("%w: it is a replica", source.ErrNotWritable),
-		Changed:     source.ErrChanged,
-		Unavailable: fmt.Errorf("%w: no memory", source.ErrUnavailable),
+	for want, err := range map[refusal.Reason]error{
+		refusal.NotEditable: fmt.Errorf("%w: it is a replica", source.ErrNotWritable),
+		refusal.Changed:     source.ErrChanged,
+		refusal.Unavailable: fmt.Errorf("%w: no memory", source.ErrUnavailable),
 	} {
-		got, is := errors.AsType[*Refusal](refused(err))
+		got, is := errors.AsType[*refusal.Refusal](refused(err))
 		if !is || got.Reason != want || got.Error() != err.Error() {
 			t.Errorf("%v is refused with %v, want %d", err, got, want)
 		}
@@ -91,15 +93,15 @@ func TestWhyASourceTakesNoEditIsTheReason(t *testing.T) {
 }
 
 // none is the reason of what is not refused.
-const none Reason = -1
+const none refusal.Reason = -1
 
 // reasonOf returns why an edit is refused, by an error that it has come to.
-func reasonOf(err error) Reason {
+func reasonOf(err error) refusal.Reason {
 	if err == nil {
 		return none
 	}
-	refusal, _ := errors.AsType[*Refusal](refused(err))
-	return refusal.Reason
+	r, _ := errors.AsType[*refusal.Refusal](refused(err))
+	return r.Reason
 }
 
 // contested is a source that others edit first, until a number of edits.
@@ -121,13 +123,13 @@ func TestAnEditIsTriedAgainForAsLongAsItWaitsForALock(t *testing.T) {
 		until     int
 		leave     time.Duration // after which the client leaves
 		isOfRules bool
-		reason    Reason        // none if it succeeds
-		took      time.Duration // at most
+		reason    refusal.Reason // none if it succeeds
+		took      time.Duration  // at most
 	}{
 		"others are quick":        {20, time.Hour, false, none, editTime},
-		"others never stop":       {forEver, time.Hour, false, Unavailable, 16 * time.Second},
-		"the client leaves":       {forEver, time.Second, false, ClientGone, time.Second},
-		"the rules are to be old": {2, time.Hour, true, Changed, 0},
+		"others never stop":       {forEver, time.Hour, false, refusal.Unavailable, 16 * time.Second},
+		"the client leaves":       {forEver, time.Second, false, refusal.ClientGone, time.Second},
+		"the rules are to be old": {2, time.Hour, true, refusal.Changed, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -139,7 +141,7 @@ func TestAnEditIsTriedAgainForAsLongAsItWaitsForALock(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				rs.shared, err = newShared(t.Name(), first, &lastLoad{})
+				rs.shared, err = newShared(t.Name(), first, &LastLoad{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -237,17 +239,19 @@ func TestAnEditIsMadeOfWhatTheSourceHoldsMeanwhile(t *testing.T) {
 	for name, tt := range map[string]struct {
 		meanwhile []string // keys and values of the source
 		isOfRules bool
-		reason    Reason   // none if it is made
-		want      []string // keys and where they lead
+		reason    refusal.Reason // none if it is made
+		want      []string       // keys and where they lead
 	}{
 		"another rule is there": {[]string{"a", one, "b", two}, false, none,
 			[]string{"a", three, "b", two}},
-		"the rule is another":  {[]string{"a", two}, false, none, []string{"a", three}},
-		"the rule is gone":     {[]string{"b", two}, false, none, []string{"a", three, "b", two}},
-		"it is bad otherwise":  {[]string{"a", "bad", "b", "bad"}, false, Invalid, []string{"a", one}},
-		"it breaks":            {[]string{"a", one, "b", "/b"}, false, Invalid, []string{"a", one}},
+		"the rule is another": {[]string{"a", two}, false, none, []string{"a", three}},
+		"the rule is gone":    {[]string{"b", two}, false, none, []string{"a", three, "b", two}},
+		"it is bad otherwise": {[]string{"a", "bad", "b", "bad"}, false, refusal.Invalid,
+			[]string{"a", one}},
+		"it breaks": {[]string{"a", one, "b", "/b"}, false, refusal.Invalid,
+			[]string{"a", one}},
 		"the edit mends it":    {[]string{"a", "bad"}, false, none, []string{"a", three}},
-		"the digest is stated": {[]string{"a", two}, true, Changed, []string{"a", two}},
+		"the digest is stated": {[]string{"a", two}, true, refusal.Changed, []string{"a", two}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -288,8 +292,8 @@ func TestAnEditCanMendASourceThatIsRejected(t *testing.T) {
 			t.Error(err)
 		}
 		rs.wantServed(t, "a", three, "b", two, "o", two)
-		if rs.LastError() != nil || logs.FilterMessage("rules swapped").Len() != 1 {
-			t.Errorf("%v; %v", rs.LastError(), logs.All())
+		if rs.LastLoad().Err != nil || logs.FilterMessage("rules swapped").Len() != 1 {
+			t.Errorf("%v; %v", rs.LastLoad().Err, logs.All())
 		}
 	})
 }
@@ -301,13 +305,12 @@ func TestAnEditOfASourceThatIsGoneIsTriedWithoutHarm(t *testing.T) {
 		rs, _ := serve(t, Config{Sources: []source.Source{s}})
 		s.out = errors.New("the disk is gone")
 		err := rs.apply(t.Context(), "a", two)
-		refusal, _ := errors.AsType[*Refusal](err)
-		if refusal == nil || refusal.Reason != Unavailable ||
+		if reasonOf(err) != refusal.Unavailable || !refusal.Is(err) ||
 			err.Error() != "the rules cannot be read: source : the disk is gone" {
 			t.Errorf("got %v", err)
 		}
 		rs.wantServed(t, "a", one)
-		if rs.LastError() == nil {
+		if rs.LastLoad().Err == nil {
 			t.Error("nothing is rejected")
 		}
 	})
@@ -324,7 +327,7 @@ func TestAnEditThatIsWrongIsToldSoWhileAnotherSourceIsOut(t *testing.T) {
 		other.reach.Fail(errors.New("the disk is gone"))
 		for value, want := range map[string]string{two: "expect /a ", "bad": "bad"} {
 			err := rs.apply(t.Context(), "a", value)
-			if reasonOf(err) != Invalid || !strings.Contains(err.Error(), want) ||
+			if reasonOf(err) != refusal.Invalid || !strings.Contains(err.Error(), want) ||
 				strings.Contains(err.Error(), "cannot be read") {
 				t.Errorf("%s: got %v", value, err)
 			}
@@ -410,16 +413,16 @@ func TestChangesOfSeveralKeysAreMadeTogether(t *testing.T) {
 func TestAllThatIsWrongWithChangesOfSeveralKeysIsTold(t *testing.T) {
 	for name, tt := range map[string]struct {
 		edit   *Edit
-		reason Reason
+		reason refusal.Reason
 		want   []string
 	}{
-		"where they stand": {edit("x", "", "inline", two, "a", two, "y", ""), NoRule,
+		"where they stand": {edit("x", "", "inline", two, "a", two, "y", ""), refusal.NoRule,
 			[]string{`no rule for the key "x"`, `"inline" is an inline`, `no rule for the key "y"`}},
-		"what they require": {edit("a", two, "b", two).onlyIf(isStill(two)), Changed,
+		"what they require": {edit("a", two, "b", two).onlyIf(isStill(two)), refusal.Changed,
 			[]string{errOther.Error()}},
-		"two changes of one key": {edit("a", two, "%61", "", "b", one, "b", two), Invalid,
+		"two changes of one key": {edit("a", two, "%61", "", "b", one, "b", two), refusal.Invalid,
 			[]string{`the key "a" and another one of "%61"`, `the key "b" and another one of "b"`}},
-		"what they say": {edit("a", "nowhere", "b", two, "c", "nothing"), Invalid,
+		"what they say": {edit("a", "nowhere", "b", two, "c", "nothing"), refusal.Invalid,
 			[]string{`key "a"`, `key "c"`}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/caddy-shortlink/shortlink/internal/refusal"
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
@@ -27,7 +28,8 @@ func TestAnEditWaitsOnceForAFileThatSomebodyElseEdits(t *testing.T) {
 				}
 				start := time.Now()
 				_, err := rs.Apply(t.Context(), e)
-				if took := time.Since(start); reasonOf(err) != Unavailable || took > editTime+time.Second ||
+				if took := time.Since(start); reasonOf(err) != refusal.Unavailable ||
+					took > editTime+time.Second ||
 					!strings.Contains(err.Error(), "source "+from.Path+": somebody else is editing it") {
 					t.Errorf("after %s: %v", took, err)
 				}

@@ -10,7 +10,10 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-shortlink/shortlink/internal/pace"
+	"github.com/caddy-shortlink/shortlink/internal/past"
+	"github.com/caddy-shortlink/shortlink/internal/pending"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/refusal"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -38,25 +41,28 @@ type keyEdit struct {
 	isTwice bool
 }
 
-// newEditing begins an attempt.
-func (rs *Ruleset) newEditing(ctx context.Context, edit *Edit) (*editing, error) {
+// newEditing begins an attempt to make these changes: those of the edit, or what it has made of
+// what serves.
+func (rs *Ruleset) newEditing(
+	ctx context.Context, edit *Edit, changes []Change,
+) (*editing, error) {
 	at, into, err := rs.firstWritable()
 	if err != nil {
 		return nil, err
 	}
 	e := &editing{Edit: edit, rs: rs, ctx: ctx, into: into, at: at, byKey: map[string]*keyEdit{}}
 	var refusals []error
-	for _, change := range edit.Changes {
+	for _, change := range changes {
 		if other := e.changeOf(change.Key); other != nil {
-			refusals = append(refusals, placed(change.place(), refuse(Invalid, "the edit has a change of "+
-				"the key %q and another one of %q, which is the same; leave one of them out", other.Key,
-				change.Key)))
+			refusals = append(refusals, placed(change.place(), refusal.Errorf(refusal.Invalid,
+				"the edit has a change of the key %q and another one of %q, which is the same; leave one of "+
+					"them out", other.Key, change.Key)))
 		}
 		k := &keyEdit{Change: change, stands: make([]*resolver.Rule, len(rs.Sources)+1)}
 		e.keys = append(e.keys, k)
 		e.byKey[resolver.CanonicalKey(change.Key, rs.Options.FoldCase)] = k
 	}
-	return e, refuseAll(refusals)
+	return e, refusal.Join(refusals)
 }
 
 // changeOf returns the change of a key in any spelling, nil for none.
@@ -88,12 +94,12 @@ func (e *editing) apply() (was []*resolver.Rule, err error) {
 		zap.String("remote", e.Remote), e.user(), zap.Stringer("source", e.into),
 		zap.String("old_digest", before))...)
 	if next != nil {
-		rs.swap(next, e.Edit)
+		rs.swap(next, e.author())
 		return was, nil
 	}
-	rs.loadStale(e.Edit)
-	if err := rs.LastError(); err != nil {
-		return nil, refuse(NotEditable,
+	rs.loadStale(e.author())
+	if err := rs.LastLoad().Err; err != nil {
+		return nil, refusal.Errorf(refusal.NotEditable,
 			"the edit is written, but what the sources hold now is rejected: %w", err)
 	}
 	return was, nil
@@ -105,32 +111,32 @@ func (e *editing) logged() []zap.Field {
 		return []zap.Field{zap.Int("keys", len(e.keys))}
 	}
 	k := e.keys[0]
-	return []zap.Field{zap.String("key", k.Key), zap.String("was", RuleText(k.stands[e.at+1])),
-		zap.String("is", RuleText(k.Rule))}
+	return []zap.Field{zap.String("key", k.Key), zap.String("was", past.Text(k.stands[e.at+1])),
+		zap.String("is", past.Text(k.Rule))}
 }
 
 // tryAndWrite makes the edit of what serves. Where that is refused, it makes the edit of what the
 // sources hold. It returns what is to serve then, nil if the source has to be read for that.
 func (e *editing) tryAndWrite() (*candidate, error) {
-	if e.rs.LastError() == nil { // else the sources hold something else for certain
-		next, err := e.tryAndWriteWith(make([]pending, len(e.rs.Sources)))
-		if !isRefusal(err) || err == errOutrun {
+	if e.rs.LastLoad().Err == nil { // else the sources hold something else for certain
+		next, err := e.tryAndWriteWith(make([]pending.Reading, len(e.rs.Sources)))
+		if !refusal.Is(err) || err == errOutrun {
 			return next, err
 		}
 	}
-	e.leaveToRead(pendingKeys(keysOf(e.changes())...))
-	return e.tryAndWriteWith(e.rs.shared.backlog.takeAll(len(e.rs.Sources)))
+	e.leaveToRead(pending.Keys(pending.KeysOf(e.changes())...))
+	return e.tryAndWriteWith(e.rs.shared.backlog.TakeAll(len(e.rs.Sources)))
 }
 
 // isPinned reports whether the sources have to hold what serves.
 func (e *editing) isPinned() bool { return e.IfRules != nil || e.Make != nil }
 
 // leaveToRead leaves it to the next load to read something of the edited source.
-func (e *editing) leaveToRead(what pending) { e.rs.shared.backlog.add(e.at, what) }
+func (e *editing) leaveToRead(what pending.Reading) { e.rs.shared.backlog.Add(e.at, what) }
 
 // tryAndWriteWith makes the edit of what serves and of what there is to read of the sources, if the
 // rules are good with it.
-func (e *editing) tryAndWriteWith(work []pending) (*candidate, error) {
+func (e *editing) tryAndWriteWith(work []pending.Reading) (*candidate, error) {
 	next, err := e.derive(work)
 	isRead := false
 	if err = e.validate(next, err); err == nil {
@@ -147,7 +153,7 @@ func (e *editing) tryAndWriteWith(work []pending) (*candidate, error) {
 }
 
 // derive makes the candidate that the edit leads to.
-func (e *editing) derive(work []pending) (*candidate, error) {
+func (e *editing) derive(work []pending.Reading) (*candidate, error) {
 	// The client may go away, and no source is to blame for that: so this is not its context.
 	l := e.rs.newLoading(e.rs.Context, pace.New().Pause)
 	l.edit = e
@@ -162,7 +168,7 @@ func (e *editing) write(next *candidate) (isRead bool, err error) {
 	version, err := e.into.Edit(e.ctx, next.versions[e.at], edit)
 	switch {
 	case errors.Is(err, source.ErrChanged):
-		e.leaveToRead(pendingKeys(keysOf(e.changes())...))
+		e.leaveToRead(pending.Keys(pending.KeysOf(e.changes())...))
 		return false, errOutrun
 	case errors.Is(err, source.ErrBeingWritten):
 		return false, fmt.Errorf("source %s: %w", e.into, err)
@@ -175,7 +181,7 @@ func (e *editing) write(next *candidate) (isRead bool, err error) {
 	if version != "" && slices.EqualFunc(before, next.remarks[e.at], isSame) {
 		return true, nil
 	}
-	e.leaveToRead(pending{isStale: true, isWhole: true})
+	e.leaveToRead(pending.Whole())
 	if !next.HasRulesOf(e.at + 1) {
 		e.rs.shared.emptied = e.at + 1
 	}
@@ -192,22 +198,23 @@ func (e *editing) validate(next *candidate, wrong error) error {
 	}
 	if unread, is := errors.AsType[readError](wrong); is {
 		if source.OutageOf(unread.from) != nil {
-			return refuse(Unavailable, "the rules cannot be read: %w", printable.Shorten(wrong))
+			return refusal.Errorf(refusal.Unavailable, "the rules cannot be read: %w",
+				printable.Shorten(wrong))
 		}
-		return refuse(Invalid, "%w", printable.Shorten(wrong))
+		return refusal.Errorf(refusal.Invalid, "%w", printable.Shorten(wrong))
 	}
 	if inPlace := e.inPlace(); inPlace != nil {
 		return inPlace // which is the reason for everything else that is wrong
 	}
 	if wrong != nil {
 		e.placeErrors(wrong)
-		return refuse(Invalid, "%w", printable.Shorten(wrong))
+		return refusal.Errorf(refusal.Invalid, "%w", printable.Shorten(wrong))
 	}
 	if e.isPinned() && !slices.Equal(next.versions, e.rs.Serving().versions) {
 		return errOutrun
 	}
 	if broken := e.rs.brokenBy(next.Loaded, e.rs.Serving().Ruleset); broken != nil {
-		return refuse(Invalid, "%w", broken)
+		return refusal.Errorf(refusal.Invalid, "%w", broken)
 	}
 	return nil
 }
@@ -231,7 +238,7 @@ func (e *editing) inPlace() error {
 			refusals = append(refusals, placed(k.place(), err))
 		}
 	}
-	return refuseAll(refusals)
+	return refusal.Join(refusals)
 }
 
 // inPlaceOf says why a key's rule is not what the change requires, or cannot be edited where it
@@ -242,26 +249,26 @@ func (e *editing) inPlaceOf(k *keyEdit) error {
 	found := slices.IndexFunc(k.stands, isRule) - 1 // of the sources, as an index
 	if k.If != nil {
 		if err := k.If(cmp.Or(k.stands...)); err != nil {
-			return &Refusal{Changed, err}
+			return refusal.Of(refusal.Changed, err)
 		}
 	}
 	switch {
 	case found < -1 && removes:
-		return refuse(NoRule, "there is no rule for the key %q", k.Key)
+		return refusal.Errorf(refusal.NoRule, "there is no rule for the key %q", k.Key)
 	case found == -1:
-		return refuse(NotEditable, "the rule for the key %q is an inline rule, which cannot be "+
-			"edited; change Caddy's configuration", k.Key)
+		return refusal.Errorf(refusal.NotEditable, "the rule for the key %q is an inline rule, which "+
+			"cannot be edited; change Caddy's configuration", k.Key)
 	case found >= 0 && (found < e.at || (removes || e.InPlace) && k.stands[e.at+1] == nil):
-		return refuse(NotEditable,
+		return refusal.Errorf(refusal.NotEditable,
 			"the rule for the key %q stands in source %[2]s, and edits go into %[3]s; change it in %[2]s",
 			k.Key, e.rs.Sources[found], e.rs.Sources[e.at])
 	case removes && k.IsWithoutOther && slices.ContainsFunc(k.stands[e.at+2:], isRule):
 		other := e.at + 1 + slices.IndexFunc(k.stands[e.at+2:], isRule)
-		return refuse(NotEditable, "without its rule in source %s the key %q would be answered by that "+
-			"of source %[3]s; remove it in %[3]s first", e.rs.Sources[e.at], k.Key, e.rs.Sources[other])
+		return refusal.Errorf(refusal.NotEditable, "without its rule in source %s the key %q would be "+
+			"answered by that of source %[3]s; remove it in %[3]s first", e.rs.Sources[e.at], k.Key, e.rs.Sources[other])
 	case k.isTwice:
-		return refuse(NotEditable, "source %s has two rules for the key %q, perhaps in two "+
-			"spellings; remove one of them there", e.rs.Sources[e.at], k.Key)
+		return refusal.Errorf(refusal.NotEditable, "source %s has two rules for the key %q, perhaps in "+
+			"two spellings; remove one of them there", e.rs.Sources[e.at], k.Key)
 	}
 	return nil
 }
@@ -269,19 +276,19 @@ func (e *editing) inPlaceOf(k *keyEdit) error {
 // refused returns the refusal, or why the edit is not confirmed. A refused edit may have read a
 // newer version of a source. Pollers now consider it seen, so refused loads it.
 func (e *editing) refused(err error) error {
-	if refusal, is := errors.AsType[*unconfirmed](err); is {
-		e.rs.loadStale(nil)
-		return refusal.reason
+	if u, is := errors.AsType[*unconfirmed](err); is {
+		e.rs.loadStale(author{})
+		return u.reason
 	}
-	refusal, isKnown := refusalOf(err)
+	reported, isKnown := refusalOf(err)
 	if !isKnown {
-		e.leaveToRead(pending{isStale: true, isWhole: true}) // it may be out
+		e.leaveToRead(pending.Whole()) // it may be out
 	}
-	e.rs.loadStale(nil)
-	if last := e.rs.LastError(); !isKnown && last != nil && e.rs.hasOutage() {
-		return refuse(Unavailable, "the rules cannot be read: %w", last)
+	e.rs.loadStale(author{})
+	if last := e.rs.LastLoad().Err; !isKnown && last != nil && e.rs.hasOutage() {
+		return refusal.Errorf(refusal.Unavailable, "the rules cannot be read: %w", last)
 	}
-	return refusal
+	return reported
 }
 
 // inFile returns the edit in terms of files.

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/caddy-shortlink/shortlink/internal/effects"
+	"github.com/caddy-shortlink/shortlink/internal/refusal"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -38,7 +40,7 @@ func (e *Edit) onlyIf(check func(now *resolver.Rule) error) *Edit {
 func TestAPreviewTellsWhatAnEditDoesAndWritesNothing(t *testing.T) {
 	for name, refusal := range map[string]error{
 		"an error":           errors.New("only looking"),
-		"a refusal":          refuse(NotEditable, "only looking"),
+		"a refusal":          refusal.Errorf(refusal.NotEditable, "only looking"),
 		"an error of others": fmt.Errorf("only looking: %w", source.ErrChanged),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -46,9 +48,9 @@ func TestAPreviewTellsWhatAnEditDoesAndWritesNothing(t *testing.T) {
 				s, other := new(rewritingSource), new(plainSource)
 				s.set("base", one, "z", "/x", "y", "/base/deep", "x", "/base", "far", three)
 				rs, logs := serve(t, Config{Sources: []source.Source{s, other}})
-				var told *Effects
+				var told *effects.Effects
 				e := edit("base", two)
-				e.Confirm = func(f *Effects) error { told = f; return refusal }
+				e.Confirm = func(f *effects.Effects) error { told = f; return refusal }
 				if _, err := rs.Apply(t.Context(), e); err != refusal {
 					t.Errorf("it is answered with %v", err)
 				}
@@ -136,9 +138,9 @@ func TestEffectsAreWhatASwapChanges(t *testing.T) {
 // wantEffects makes an edit and compares its last effects with what the swap has changed.
 func (rs *Ruleset) wantEffects(t *testing.T, e *Edit) {
 	t.Helper()
-	var told *Effects
+	var told *effects.Effects
 	var before *resolver.Ruleset
-	e.Confirm = func(f *Effects) error {
+	e.Confirm = func(f *effects.Effects) error {
 		told, before = f, rs.Serving().Ruleset
 		return nil
 	}
@@ -164,7 +166,7 @@ func (rs *Ruleset) wantEffects(t *testing.T, e *Edit) {
 			return strings.Compare(a.Rule.Key, b.Rule.Key)
 		})
 	}
-	first := others[:min(len(others), namedEffects)]
+	first := others[:min(len(others), effects.Named)]
 	if told.HasMore { // it is any of them, in their order
 		first = slices.DeleteFunc(slices.Clone(others), func(change resolver.Change) bool {
 			return !slices.ContainsFunc(told.Others, func(o resolver.Change) bool {
@@ -172,8 +174,8 @@ func (rs *Ruleset) wantEffects(t *testing.T, e *Edit) {
 			})
 		})
 	}
-	if told.HasMore != (len(others) > countedEffects) ||
-		told.Count != min(len(others), countedEffects) ||
+	if told.HasMore != (len(others) > effects.Counted) ||
+		told.Count != min(len(others), effects.Counted) ||
 		len(told.Others) != len(first) || len(first) > 0 && !reflect.DeepEqual(told.Others, first) ||
 		!reflect.DeepEqual(told.Own, own) {
 		t.Errorf("%v: told are %+v, %d others, %d named; they are %+v, %d", e.Changes,
@@ -200,7 +202,7 @@ func TestEffectsCountAThousandOtherLinksAndSayIfThereAreMore(t *testing.T) {
 					t.Fatal(err)
 				}
 				if told.Count != 1000 || told.HasMore != hasMore ||
-					len(told.Others) != namedEffects || len(told.Own) != len(e.Changes) {
+					len(told.Others) != effects.Named || len(told.Own) != len(e.Changes) {
 					t.Errorf("%s, %d links: %d are counted, more: %t; %d are named, and %d of the edit",
 						name, others, told.Count, told.HasMore, len(told.Others), len(told.Own))
 				}
@@ -220,7 +222,7 @@ func TestAnEditIsConfirmedAgainWhenItIsMadeAgain(t *testing.T) {
 		}
 		var counts []int
 		e := edit("base", two)
-		e.Confirm = func(f *Effects) error { counts = append(counts, f.Count); return nil }
+		e.Confirm = func(f *effects.Effects) error { counts = append(counts, f.Count); return nil }
 		if _, err := rs.Apply(t.Context(), e); err != nil {
 			t.Fatal(err)
 		}
@@ -240,7 +242,7 @@ func TestAPreviewLosesNoChangeThatItReads(t *testing.T) {
 		s.set("a", one, "b", two)
 		e := edit("b", three).onlyIf(isStill(two))
 		no := errors.New("no")
-		e.Confirm = func(*Effects) error { return no }
+		e.Confirm = func(*effects.Effects) error { return no }
 		if _, err := rs.Apply(t.Context(), e); err != no {
 			t.Errorf("it is answered with %v", err)
 		}
@@ -278,7 +280,7 @@ func TestAnEditIsToldTheRuleWhereverItStands(t *testing.T) {
 					return no
 				})
 				_, err := rs.Apply(t.Context(), e)
-				if reasonOf(err) != Changed || !errors.Is(err, no) || told != tt.now || s.version > 1 {
+				if reasonOf(err) != refusal.Changed || !errors.Is(err, no) || told != tt.now || s.version > 1 {
 					t.Errorf("it is told %q, and answered with %v; version %d", told, err, s.version)
 				}
 			})
@@ -312,7 +314,7 @@ func TestAHundredEditorsAtOnceLoseNoEdit(t *testing.T) {
 		all.Go(func() {
 			key := fmt.Sprint("key", i)
 			e := edit(key, one).onlyIf(isStill(""))
-			e.Confirm = func(*Effects) error { return nil }
+			e.Confirm = func(*effects.Effects) error { return nil }
 			if _, err := servers[i%2].Apply(t.Context(), e); err != nil {
 				t.Error(err)
 			}
@@ -453,9 +455,9 @@ func TestAPreviewLooksForTheDeadEndsOfNoMoreLinksThanItNames(t *testing.T) {
 		key, was, is string
 		most         int
 	}{
-		"a pass is removed":      {"kept", resolver.PassValue, "", namedEffects},
+		"a pass is removed":      {"kept", resolver.PassValue, "", effects.Named},
 		"a pass becomes another": {"kept", resolver.PassValue, resolver.GoneValue, 0},
-		"a link is removed":      {"base", one, "", namedEffects},
+		"a link is removed":      {"base", one, "", effects.Named},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s, asked := new(rewritingSource), 0

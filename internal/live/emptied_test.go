@@ -24,7 +24,7 @@ func TestASourceOfOthersThatBecomesEmptyIsRefusedUnlessItMay(t *testing.T) {
 		s.set()
 		s.tell()
 		rs.wantServed(t, "a", one, "b", two)
-		err := rs.LastError()
+		err := rs.LastLoad().Err
 		if !errors.Is(err, errEmptied) || !strings.Contains(err.Error(), "restart Caddy") {
 			t.Errorf("the last error is %v", err)
 		}

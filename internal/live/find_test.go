@@ -15,7 +15,7 @@ import (
 func (rs *Ruleset) wantFound(t *testing.T, text string, keys ...string) {
 	t.Helper()
 	var got []string
-	for _, rule := range rs.Search(t.Context(), find.Query{Text: text, Most: 10}).Rules {
+	for _, rule := range rs.Serving().Search(t.Context(), find.Query{Text: text, Most: 10}).Rules {
 		got = append(got, rule.Key)
 	}
 	if !slices.Equal(got, keys) {
@@ -30,7 +30,7 @@ func TestWhatAnEditHasMadeIsFoundAtOnce(t *testing.T) {
 		rs, _ := serve(t, Config{Sources: []source.Source{s}})
 		synctest.Wait()
 		rs.wantFound(t, "d", "docs") // which makes the index
-		rs.Suggest("/doxs", 5)
+		rs.Serving().Suggest("/doxs", 5)
 		for i, key := range []string{"docks", "dogs", "down"} {
 			synctest.Wait()
 			if err := rs.apply(t.Context(), key, three); err != nil {
@@ -42,9 +42,9 @@ func TestWhatAnEditHasMadeIsFoundAtOnce(t *testing.T) {
 		s.set("other", one)
 		s.tell()
 		rs.wantFound(t, "", "other")
-		rs.Suggest("/ohter", 5)
+		rs.Serving().Suggest("/ohter", 5)
 		synctest.Wait()
-		if got := rs.Suggest("/ohter", 5); len(got) != 1 || got[0].Key != "other" {
+		if got := rs.Serving().Suggest("/ohter", 5); len(got) != 1 || got[0].Key != "other" {
 			t.Errorf("suggested are %v", got)
 		}
 	})
@@ -63,10 +63,10 @@ func TestRulesAreFoundWhileTheyChange(t *testing.T) {
 					t.Error(err)
 				}
 				query := find.Query{Text: fmt.Sprint("key", i), Most: 1}
-				if found := rs.Search(t.Context(), query); len(found.Rules) != 1 {
+				if found := rs.Serving().Search(t.Context(), query); len(found.Rules) != 1 {
 					t.Errorf("the new key is not found: %v", found)
 				}
-				rs.Suggest("/dosc", 5)
+				rs.Serving().Suggest("/dosc", 5)
 			})
 		}
 		all.Wait()

@@ -10,9 +10,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/caddy-shortlink/shortlink/internal/copies"
 	"github.com/caddy-shortlink/shortlink/internal/pace"
+	"github.com/caddy-shortlink/shortlink/internal/pending"
+	"github.com/caddy-shortlink/shortlink/internal/report"
 	"github.com/caddy-shortlink/shortlink/internal/reverse"
 	"github.com/caddy-shortlink/shortlink/internal/schedule"
+	"github.com/caddy-shortlink/shortlink/internal/turn"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -31,8 +35,8 @@ type loading struct {
 
 	// only in a load that derives
 	serving *Loaded
-	work    []pending // the pending reads by source
-	whole   []int     // indexes of the sources that are read as a whole
+	work    []pending.Reading // the pending reads by source
+	whole   []int             // indexes of the sources that are read as a whole
 }
 
 // newLoading returns a load without an edit.
@@ -84,7 +88,7 @@ func (rs *Ruleset) CompileRules(ctx context.Context, tell func(Progress)) (*reso
 	err := l.compile(options)
 	if err != nil {
 		var found bool
-		if l.sources, found = rs.withCopies(rs.Sources); found {
+		if l.sources, found = copies.StandIns(rs.Context, rs.Sources); found {
 			err = l.compile(options)
 		}
 	}
@@ -190,7 +194,7 @@ func retryWhileWritten(ctx context.Context, read func() error) error {
 		if !errors.Is(err, source.ErrBeingWritten) || pause > longestWait || ctx.Err() != nil {
 			return err
 		}
-		wait(ctx, pause)
+		turn.Wait(ctx, pause)
 	}
 }
 
@@ -270,19 +274,19 @@ func (rs *Ruleset) Reload(ctx context.Context) {
 	_ = rs.alone(func() error { // what is wrong is reported
 		if ctx.Err() == nil {
 			for i := range rs.Sources {
-				rs.shared.backlog.add(i, pending{isStale: true, isWhole: true})
+				rs.shared.backlog.Add(i, pending.Whole())
 			}
-			rs.loadStale(nil)
+			rs.loadStale(author{})
 		}
 		return nil
 	})
 }
 
-// loadStale reads the stale sources and swaps in or rejects the result. by is the edit that is
-// read, nil for none. shared.loading must be held.
-func (rs *Ruleset) loadStale(by *Edit) {
-	work := rs.shared.backlog.takeAll(len(rs.Sources))
-	if !slices.ContainsFunc(work, isStale) {
+// loadStale reads the stale sources and swaps in or rejects the result. by is who
+// has edited what is read. shared.loading must be held.
+func (rs *Ruleset) loadStale(by author) {
+	work := rs.shared.backlog.TakeAll(len(rs.Sources))
+	if !pending.HasStale(work) {
 		return // an edit has read it
 	}
 	next, err := rs.newLoading(rs.Context, pace.New().Pause).derive(work)
@@ -302,49 +306,50 @@ func (rs *Ruleset) loadStale(by *Edit) {
 }
 
 // keepPending returns work that was read in vain to the backlog. next is what came of it, or nil.
-func (rs *Ruleset) keepPending(work []pending, next *candidate) {
+func (rs *Ruleset) keepPending(work []pending.Reading, next *candidate) {
 	serving := rs.Serving()
 	for i, what := range work {
 		isAsServing := false
 		if next != nil {
 			isAsServing = next.wrong[i] == nil && next.versions[i] == serving.versions[i]
-			what.isRejected = true
+			what.IsRejected = true
 		}
 		if next != nil && next.wrong[i] != nil {
-			what.found = problemOf(rs.Sources[i], next.wrong[i])
+			what.Found = pending.ProblemOf(rs.Sources[i], next.wrong[i])
 		}
 		// nobody polls keys, so rejected ones have to stay pending
-		if _, byKey := source.ByKey(rs.Sources[i]); byKey && rs.LastError() != nil {
+		if _, byKey := source.ByKey(rs.Sources[i]); byKey && rs.LastLoad().Err != nil {
 			isAsServing = false
 		}
-		if what.isStale && !isAsServing {
-			rs.shared.backlog.add(i, what)
+		if what.IsStale && !isAsServing {
+			rs.shared.backlog.Add(i, what)
 		}
 	}
 }
 
-// swap makes a candidate serve. by is the edit that it comes of, nil for none.
-func (rs *Ruleset) swap(next *candidate, by *Edit) {
+// swap makes a candidate serve. by is who has edited it.
+func (rs *Ruleset) swap(next *candidate, by author) {
 	now := time.Now()
 	next.complete()
 	old := rs.put(next) // even if it answers the same: warnings may differ
-	before, recovered := old.Digest, rs.LastError() != nil
+	before, recovered := old.Digest, rs.LastLoad().Err != nil
 	rs.shared.emptied = 0
 	rs.shared.last.Store(goodLoad(now))
 	read := rs.sourcesAt(next.read)
-	rs.shared.totals.loaded(read, nil, now)
+	rs.shared.totals.Loaded(read, nil, now)
 	for _, i := range next.read {
-		raise(rs.shared.copies[i].due)
+		rs.shared.copies[i].Due.Raise()
+		source.TellServing(rs.Sources[i], next.versions[i])
 	}
 	warnings := rs.newWarnings(old.Ruleset, next)
 	if next.Digest != before {
 		rs.record(old, next, by, now)
 	}
 	if next.Digest == before && !recovered {
-		rs.addNotice(rs.unchanged(warnings))
+		rs.shared.addNotice(report.Unchanged(rs.Name, warnings))
 		return
 	}
-	rs.addNotice(rs.swapped(before, next.Loaded, next.difference, warnings))
+	rs.shared.addNotice(next.told(rs.Name, before, warnings).OfLoad())
 }
 
 // put makes a candidate serve in place of what has served, which it returns. shared.loading must be
@@ -373,10 +378,10 @@ func (rs *Ruleset) newWarnings(
 // replace stores what serves from now on, and moves the hits of rules whose numbers change.
 func (s *shared) replace(old, next *Loaded) {
 	next.counted = s.totals.hits.Next(old.counted, next.Ruleset)
-	next.Reverse = old.Reverse.Follow(next.Ruleset)
+	next.Reverse, next.finder = old.Reverse.Follow(next.Ruleset), s.finder
 	s.serving.Store(next)
 	if next.HasWindows() {
-		raise(s.windowed)
+		s.windowed.Raise()
 	}
 	s.finder.Follow(next.Ruleset)
 	if next.counted == old.counted {
@@ -398,8 +403,8 @@ func (rs *Ruleset) reject(next *candidate, err error) {
 	rejected := failedLoad(err, rs.shared.last.Load())
 	rs.shared.last.Store(rejected)
 	read := rs.sourcesAt(next.read)
-	rs.shared.totals.loaded(read, err, rejected.time)
-	rs.addNotice(rs.rejected(rs.Serving().Digest, rejected))
+	rs.shared.totals.Loaded(read, err, rejected.Time)
+	rs.shared.addNotice(report.Rejected(rs.Name, rs.Serving().Digest, rejected.FailingSince, rejected.Err))
 }
 
 // freeMemory returns garbage of the first load to the system if there are many rules: with a

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/caddy-shortlink/shortlink/internal/refusal"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
 )
@@ -47,7 +48,7 @@ func TestASourceThatIsBeingWrittenIsReadAgain(t *testing.T) {
 }
 
 func TestAnEditOfASourceThatIsOutIsWorthAnotherTry(t *testing.T) {
-	if err := refused(source.ErrUnavailable); reasonOf(err) != Unavailable {
+	if err := refused(source.ErrUnavailable); reasonOf(err) != refusal.Unavailable {
 		t.Errorf("it is %v", err)
 	}
 }

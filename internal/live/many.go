@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/caddy-shortlink/shortlink/internal/refusal"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -11,7 +12,7 @@ import (
 // on each rule to set, or the key of one to remove, and can ask now for the rule that a key has.
 // What changes nothing is left out, such as the removal of a rule that is not there. With isWhole
 // these are all rules, and what is not among them is removed. The error is that of read, or a
-// [Refusal] that names the keys that were passed twice.
+// refusal that names the keys that were passed twice.
 func ChangesFor(serving *Loaded, isWhole bool, read func(
 	now func(key string) (resolver.Rule, bool), change func(rule resolver.Rule, isRemoved bool),
 ) error) (changes []Change, err error) {
@@ -28,7 +29,7 @@ func ChangesFor(serving *Loaded, isWhole bool, read func(
 		switch {
 		case !meet(rule.Key):
 			twice = append(twice, placed(rule.Position,
-				refuse(Invalid, "the key %q stands twice; leave one of them out", rule.Key)))
+				refusal.Errorf(refusal.Invalid, "the key %q stands twice; leave one of them out", rule.Key)))
 		case isRemoved && isThere:
 			changes = append(changes, Change{Key: rule.Key})
 		case !isRemoved && (!isThere || now != rule):
@@ -45,14 +46,14 @@ func ChangesFor(serving *Loaded, isWhole bool, read func(
 			}
 		}
 	}
-	return changes, refuseAll(twice)
+	return changes, refusal.Join(twice)
 }
 
 // placed puts the line in front of a refusal that it is about, if that is known.
 func placed(at resolver.Position, err error) error {
-	refusal, is := errors.AsType[*Refusal](err)
+	r, is := errors.AsType[*refusal.Refusal](err)
 	if !is || at.Line == 0 {
 		return err
 	}
-	return &Refusal{refusal.Reason, fmt.Errorf("%s: %w", at, err)}
+	return refusal.Of(r.Reason, fmt.Errorf("%s: %w", at, err))
 }

@@ -9,6 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/caddy-shortlink/shortlink/internal/effects"
+	"github.com/caddy-shortlink/shortlink/internal/past"
+	"github.com/caddy-shortlink/shortlink/internal/refusal"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -69,12 +72,12 @@ func TestWindowsThatBeginLaterAreCountedAndRemovedLikeAllRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var effects *Effects
-		confirm := func(f *Effects) error { effects = f; return nil }
+		var told *effects.Effects
+		confirm := func(f *effects.Effects) error { told = f; return nil }
 		add := &Edit{Changes: []Change{{Key: "fair", Rule: &later}}, Confirm: confirm}
-		if _, err := rs.Apply(t.Context(), add); err != nil || effects.Added != 1 || effects.Own != nil ||
-			len(effects.Written) != 1 || RuleText(effects.Written[0].Now) != RuleText(&later) {
-			t.Fatalf("got %+v, %v", effects, err)
+		if _, err := rs.Apply(t.Context(), add); err != nil || told.Added != 1 || told.Own != nil ||
+			len(told.Written) != 1 || past.Text(told.Written[0].Now) != past.Text(&later) {
+			t.Fatalf("got %+v, %v", told, err)
 		}
 		same := byPatch()
 		same.Make = func(serving *Loaded) ([]Change, error) {
@@ -87,13 +90,13 @@ func TestWindowsThatBeginLaterAreCountedAndRemovedLikeAllRules(t *testing.T) {
 			})
 		}
 		same.Confirm = confirm
-		if _, err := rs.Apply(t.Context(), same); err != nil || effects.Changed != 0 || s.version != 2 {
-			t.Fatalf("got %+v, %v", effects, err)
+		if _, err := rs.Apply(t.Context(), same); err != nil || told.Changed != 0 || s.version != 2 {
+			t.Fatalf("got %+v, %v", told, err)
 		}
 		without := toRules("a", one)
 		without.Confirm = confirm
-		if _, err := rs.Apply(t.Context(), without); err != nil || effects.Removed != 1 {
-			t.Fatalf("got %+v, %v", effects, err)
+		if _, err := rs.Apply(t.Context(), without); err != nil || told.Removed != 1 {
+			t.Fatalf("got %+v, %v", told, err)
 		}
 		if rs.Serving().HasWindows() {
 			t.Error("it is still there")
@@ -131,7 +134,7 @@ func TestANewKeyThatIsAlsoRemovedStandsTwice(t *testing.T) {
 		rs, _ := serve(t, Config{Sources: []source.Source{s}})
 		for _, twice := range [][]string{{"b", one, "b", ""}, {"b", "", "%62", one}, {"b", "", "b", ""}} {
 			_, err := rs.Apply(t.Context(), byPatch(twice...))
-			if reasonOf(err) != Invalid || s.version != 1 {
+			if reasonOf(err) != refusal.Invalid || s.version != 1 {
 				t.Errorf("%q: got %v", twice, err)
 			}
 		}
@@ -146,7 +149,7 @@ func TestWhatCannotBecomeThoseOfAnObjectIsNamedAllAtOnce(t *testing.T) {
 		other.set("o", three, "p", three, "shadowed", one)
 		rs, logs := serve(t, Config{Sources: []source.Source{s, other}})
 		_, err := rs.Apply(t.Context(), toRules("a", two))
-		if reasonOf(err) != NotEditable || rs.Serving().Ruleset.Len() != 4 || logs.Len() > 1 {
+		if reasonOf(err) != refusal.NotEditable || rs.Serving().Ruleset.Len() != 4 || logs.Len() > 1 {
 			t.Fatalf("got %v", err)
 		}
 		for _, want := range []string{
@@ -169,7 +172,7 @@ func TestARuleThatStandsTwiceInAnObjectIsRefused(t *testing.T) {
 			"as it serves": toRules("a", one, "a", one), "new": toRules("b", one, "b", two),
 			"in a patch": byPatch("a", two, "a", ""),
 		} {
-			if _, err := rs.Apply(t.Context(), e); reasonOf(err) != Invalid {
+			if _, err := rs.Apply(t.Context(), e); reasonOf(err) != refusal.Invalid {
 				t.Errorf("%s: got %v", name, err)
 			}
 		}
@@ -187,13 +190,13 @@ func TestAPatchThatChangesNothingWritesNothing(t *testing.T) {
 		if err != nil || previewed.Digest != before.Digest {
 			t.Errorf("the preview is %v, %v", previewed, err)
 		}
-		var told *Effects
-		e.Confirm = func(f *Effects) error { told = f; return nil }
+		var told *effects.Effects
+		e.Confirm = func(f *effects.Effects) error { told = f; return nil }
 		if _, err := rs.Apply(t.Context(), e); err != nil || told.Digest != before.Digest {
 			t.Errorf("got %v, %v", told, err)
 		}
 		refusal := errors.New("only looking")
-		e.Confirm = func(*Effects) error { return refusal }
+		e.Confirm = func(*effects.Effects) error { return refusal }
 		if _, err := rs.Apply(t.Context(), e); err != refusal {
 			t.Errorf("got %v", err)
 		}

@@ -11,44 +11,10 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/report"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
-
-// RunningIn returns the handlers that run in a configuration, one for each live ruleset, sorted by
-// name.
-func RunningIn(ctx caddy.Context) Running {
-	events, err := eventsApp(ctx)
-	if err != nil {
-		return nil
-	}
-	var found []*Ruleset
-	running.Range(func(key, _ any) bool {
-		rs := key.(*Ruleset)
-		isKnown := slices.ContainsFunc(found, func(o *Ruleset) bool { return o.shared == rs.shared })
-		if rs.events == events && !isKnown {
-			found = append(found, rs)
-		}
-		return true
-	})
-	return withUniqueNames(found)
-}
-
-// NamesIn returns the public names of the handlers that a configuration has loaded so far, whether
-// Caddy has started with it or not.
-func NamesIn(ctx caddy.Context) (public []string) {
-	events, err := eventsApp(ctx)
-	if err != nil {
-		return nil
-	}
-	configured.Range(func(key, _ any) bool {
-		if rs := key.(*Ruleset); rs.events == events {
-			public = append(public, rs.PublicName())
-		}
-		return true
-	})
-	return public
-}
 
 // CheckPage returns an error if a links page names a handler that is not among these public names.
 // A page that names none shows the links of all.
@@ -70,9 +36,9 @@ func CheckPage(handler string, public []string) error {
 // OnceStarted calls a function when Caddy has started with a configuration. The function must
 // return at once.
 func OnceStarted(ctx caddy.Context, run func()) error {
-	events, err := eventsApp(ctx)
+	events, err := report.EventsApp(ctx)
 	if err == nil {
-		onceStarted(events, run)
+		report.OnceStarted(events, run)
 	}
 	return err
 }
@@ -149,7 +115,7 @@ func (rs *Ruleset) adoptPages() {
 		if list != next.Warnings {
 			next.Warnings = list
 			rs.put(next)
-			rs.addNotice(notice{warnings: fresh})
+			rs.shared.addNotice(report.Notice{Warnings: fresh})
 		}
 		return nil
 	})
@@ -165,7 +131,7 @@ type pagePaths struct {
 // configuration is unloaded.
 func (rs *Ruleset) KeepFree(ctx caddy.Context, path string) {
 	serving := rs.Serving()
-	rs.warn(serving, PageWarnings(serving.Ruleset, path))
+	rs.reporter.Warn(serving.versions, PageWarnings(serving.Ruleset, path))
 	pages := &rs.shared.pages
 	pages.mu.Lock()
 	defer pages.mu.Unlock()

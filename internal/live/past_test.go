@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/caddy-shortlink/shortlink/internal/history"
+	"github.com/caddy-shortlink/shortlink/internal/refusal"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -94,7 +95,7 @@ func TestAnyRulesOfThePastAreRestored(t *testing.T) {
 				t.Fatalf("restored %s, and it is %s", digest, now)
 			}
 			synctest.Wait()
-			change, err := rs.ChangeTo(t.Context(), digest)
+			change, err := rs.Past().ChangeTo(t.Context(), digest)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -128,7 +129,7 @@ func TestTheHistoryKnowsWhoAndWhat(t *testing.T) {
 		s.tell()
 		rs.Reload(t.Context()) // changes nothing
 		var got []string
-		all, err := rs.History(t.Context(), "A")
+		all, err := rs.Past().List(t.Context(), "A")
 		for _, e := range all {
 			got = append(got, fmt.Sprint(e.Who(), " ", e.Added, e.Removed, e.Changed, " ", e.First, " ",
 				e.Keys[0].Key, " ", string(e.Keys[0].Before), " ", string(e.Keys[0].After)))
@@ -137,7 +138,7 @@ func TestTheHistoryKnowsWhoAndWhat(t *testing.T) {
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q, %v", got, want, err)
 		}
-		all, err = rs.History(t.Context(), "")
+		all, err = rs.Past().List(t.Context(), "")
 		if err != nil || len(all) != 2 || all[0].Who() != "links.json" {
 			t.Errorf("got %v, %v", all, err)
 		}
@@ -164,7 +165,7 @@ func TestARestorationIsRefusedWithWhatToDoInstead(t *testing.T) {
 				strings.Repeat("0", 64) + ", or away from it",
 			rs.Serving().Digest: "the rules are those of " + rs.Serving().Digest + " already",
 		} {
-			if err := rs.Restore(t.Context(), digest, new(Edit)); !isRefusal(err) || err.Error() != want {
+			if err := rs.Restore(t.Context(), digest, new(Edit)); !refusal.Is(err) || err.Error() != want {
 				t.Errorf("got %v, want %s", err, want)
 			}
 		}
@@ -183,7 +184,7 @@ func TestAnotherSpellingOfAKeyIsNotRestored(t *testing.T) {
 		s.tell()
 		err := rs.Restore(t.Context(), before, new(Edit))
 		if want := "the rules of " + before + " serve already: keys are only spelt otherwise, " +
-			"or other sources have them, too; change that in the sources"; !isRefusal(err) || err.Error() != want {
+			"or other sources have them, too; change that in the sources"; !refusal.Is(err) || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	})
@@ -204,14 +205,14 @@ func TestAStorageThatFailsKeepsNoEditFromHappening(t *testing.T) {
 		}
 		close(m.hangs)
 		time.Sleep(time.Minute)
-		if h := rs.Status().History; h == nil || h.Error != "no space left on device" {
+		if h := rs.Past().Outage(); h == nil || h.Error != "no space left on device" {
 			t.Errorf("the status says %v", h)
 		}
 		m.heal()
 		time.Sleep(time.Hour)
-		all, err := rs.History(t.Context(), "")
-		if err != nil || len(all) != 3 || rs.Status().History != nil {
-			t.Errorf("got %v, %v, %v", all, err, rs.Status().History)
+		all, err := rs.Past().List(t.Context(), "")
+		if err != nil || len(all) != 3 || rs.Past().Outage() != nil {
+			t.Errorf("got %v, %v, %v", all, err, rs.Past().Outage())
 		}
 	})
 }
@@ -229,7 +230,7 @@ func TestNobodyIsSaidToHaveChangedWhatOthersHave(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if a, b := rs.LastChange("a"), rs.LastChange("b"); a == nil || a.User != "bob" || b == nil ||
+		if a, b := rs.Past().LastChange("a"), rs.Past().LastChange("b"); a == nil || a.User != "bob" || b == nil ||
 			b.User != "" || b.Source != "links" {
 			t.Errorf("the changes are %+v and %+v", a, b)
 		}

@@ -262,7 +262,7 @@ func start(t *testing.T, config Config) (*Ruleset, *observer.ObservedLogs) {
 	t.Helper()
 	rs, logs := newRuleset(t, config)
 	first, err := rs.newLoading(t.Context(), nil).load() // whose rules rest for nobody
-	last := &lastLoad{}
+	last := &LastLoad{}
 	if err != nil {
 		first, last, err = rs.loadFirst(nil)
 	}
@@ -273,7 +273,7 @@ func start(t *testing.T, config Config) (*Ruleset, *observer.ObservedLogs) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = rs.shared.Destruct() }) // which has nothing to store
-	rs.outlive()
+	rs.lasting = outliving(rs.Context)
 	go rs.run(nil)
 	return rs, logs
 }
@@ -283,8 +283,10 @@ func newRuleset(t *testing.T, config Config) (*Ruleset, *observer.ObservedLogs) 
 	t.Helper()
 	rs := New(config)
 	core, logs := observer.New(zapcore.DebugLevel)
-	rs.logger, rs.events = zap.New(core), new(caddyevents.App)
-	if err := rs.events.Provision(rs.Context); err != nil {
+	rs.logger = zap.New(core)
+	events := new(caddyevents.App)
+	rs.reporter = newReporter(rs, events)
+	if err := events.Provision(rs.Context); err != nil {
 		t.Fatal(err)
 	}
 	return rs, logs

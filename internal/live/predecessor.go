@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/caddy-shortlink/shortlink/internal/copies"
 	"github.com/caddy-shortlink/shortlink/internal/pace"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/source"
@@ -19,9 +20,9 @@ type predecessor struct {
 // predecessors are all running handlers that a new one replaces.
 type predecessors []predecessor
 
-// predecessors returns the running handlers that rs replaces: those of its name, only at its site
+// predecessorsOf returns the running handlers that rs replaces: those of its name, only at its site
 // if some are there, or else those of its site.
-func (rs *Ruleset) predecessors() predecessors {
+func predecessorsOf(rs *Ruleset) predecessors {
 	var ofBoth, ofName, ofSite predecessors
 	running.Range(func(key, _ any) bool {
 		other := key.(*Ruleset)
@@ -62,12 +63,12 @@ func (ps predecessors) check(of *Config, next *Loaded) error {
 // loadFirst loads the rules that a handler begins with when it replaces others. If what sources
 // hold is at fault, and not the configuration, it begins with the last good rules of the
 // predecessors' sources, and last says what is wrong.
-func (rs *Ruleset) loadFirst(before predecessors) (first *Loaded, last *lastLoad, err error) {
+func (rs *Ruleset) loadFirst(before predecessors) (first *Loaded, last *LastLoad, err error) {
 	if first, err = rs.loadAfter(before, rs.Sources); err == nil {
 		return first, goodLoad(time.Now()), nil
 	}
 	sources, found := before.lastGood(rs)
-	sources, copied := rs.withCopies(sources)
+	sources, copied := copies.StandIns(rs.Context, sources)
 	if !found && !copied {
 		return nil, nil, err
 	}
@@ -78,7 +79,7 @@ func (rs *Ruleset) loadFirst(before predecessors) (first *Loaded, last *lastLoad
 	if !found {
 		return first, goodLoad(time.Now()), nil
 	}
-	var loads []*lastLoad
+	var loads []*LastLoad
 	for _, p := range before {
 		loads = append(loads, p.shared.last.Load())
 	}

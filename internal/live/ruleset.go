@@ -2,16 +2,21 @@ package live
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
 	"go.uber.org/zap"
 
-	"github.com/caddy-shortlink/shortlink/internal/find"
 	"github.com/caddy-shortlink/shortlink/internal/hits"
+	"github.com/caddy-shortlink/shortlink/internal/pending"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/report"
+	"github.com/caddy-shortlink/shortlink/internal/schedule"
+	"github.com/caddy-shortlink/shortlink/internal/turn"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
@@ -20,7 +25,7 @@ import (
 type Ruleset struct {
 	Config
 	logger   *zap.Logger
-	events   *caddyevents.App
+	reporter *report.Reporter
 	shared   *shared // nil before it has started
 	compiled *Loaded // by CompileRules
 	// lasting ends some time after the configuration; nil before that has started.
@@ -37,15 +42,17 @@ func (rs *Ruleset) Start() (err error) {
 	if rs.Name == "" {
 		rs.logger = rs.logger.With(zap.Stringer("site", rs.Site))
 	}
-	if rs.events, err = eventsApp(rs.Context); err != nil {
+	events, err := report.EventsApp(rs.Context)
+	if err != nil {
 		return err
 	}
-	if err := registerMetrics(rs.Context); err != nil {
+	rs.reporter = newReporter(rs, events)
+	if err := collector.Register(rs.Context); err != nil {
 		return err
 	}
-	before := rs.predecessors()
+	before := predecessorsOf(rs)
 	before.continueOutages(rs)
-	var later []notice // once Caddy has started
+	var later []report.Notice // once Caddy has started
 	value, adopted, err := rulesets.LoadOrNew(rs.Identity, func() (caddy.Destructor, error) {
 		first, last, err := rs.loadFirst(before)
 		if err != nil {
@@ -54,7 +61,7 @@ func (rs *Ruleset) Start() (err error) {
 		later = rs.logLoaded(first, last)
 		l, err := newShared(rs.PublicName(), first, last)
 		if err == nil {
-			l.totals.loaded(rs.Sources, last.err, last.time)
+			l.totals.Loaded(rs.Sources, last.Err, last.Time)
 		}
 		return l, err
 	})
@@ -71,13 +78,14 @@ func (rs *Ruleset) Start() (err error) {
 	if len(rs.Sources) == 0 {
 		rs.Rules = nil // they are compiled and not needed again
 	}
-	rs.warn(rs.Serving(), rs.ConfigurationWarnings(rs.Serving().Ruleset))
+	serving := rs.Serving()
+	rs.reporter.Warn(serving.versions, rs.ConfigurationWarnings(serving.Ruleset))
 	if !adopted {
-		freeMemory(rs.Serving().Ruleset)
+		freeMemory(serving.Ruleset)
 	}
 	configured.Store(rs, nil)
-	onceStarted(rs.events, func() {
-		rs.outlive()
+	report.OnceStarted(events, func() {
+		rs.lasting = outliving(rs.Context)
 		rs.shared.handler.Store(rs)
 		running.Store(rs, nil)
 		rs.shared.totals.keeper.KeepIn(rs.Context, rs.Context.Storage(), rs.logger)
@@ -90,74 +98,48 @@ func (rs *Ruleset) Start() (err error) {
 // Serving returns what serves now. A request keeps it for as long as it runs.
 func (rs *Ruleset) Serving() *Loaded { return rs.shared.serving.Load() }
 
-// LastError returns why the last load was rejected, or nil if it serves.
-func (rs *Ruleset) LastError() error { return rs.shared.last.Load().err }
+// LastLoad returns the result of the last load of rules.
+func (rs *Ruleset) LastLoad() *LastLoad { return rs.shared.last.Load() }
+
+// TimeOfRules returns how old the rules of a source are that serve; zero if that is not known.
+func (rs *Ruleset) TimeOfRules(from source.Source) time.Time {
+	return rs.shared.totals.LastSuccess(from)
+}
 
 // Count counts the outcome of a request that serving has resolved.
 func (rs *Ruleset) Count(result *resolver.Result, serving *Loaded) {
 	rs.shared.totals.count(result, serving.counted)
 }
 
-// Hits returns the hits of the rules that serve. The error says why those of other servers cannot
-// be read.
-func (rs *Ruleset) Hits(ctx context.Context) (*hits.List, error) {
-	return rs.shared.totals.keeper.List(ctx, rs.Serving().Ruleset)
+// Hits keeps the hits of the handlers of this name.
+func (rs *Ruleset) Hits() *hits.Keeper { return rs.shared.totals.keeper }
+
+// newReporter returns what tells notices of a ruleset.
+func newReporter(rs *Ruleset, events *caddyevents.App) *report.Reporter {
+	return &report.Reporter{Name: rs.Name, PublicName: rs.PublicName(), Context: rs.Context,
+		Logger: rs.logger, Events: events, Sources: rs.Sources}
 }
 
-// RecentHits returns the hits of the rules that serve with those of the last 30 days, like
-// [hits.Keeper.Recent].
-func (rs *Ruleset) RecentHits() (*hits.List, error) {
-	return rs.shared.totals.keeper.Recent(rs.Serving().Ruleset)
-}
-
-// HitSummary returns the hits of all rules together, of all servers that share Caddy's storage.
-// MostUsed has at most most keys, all of rules that serve.
-func (rs *Ruleset) HitSummary(ctx context.Context, most int) (*hits.Summary, error) {
-	all, err := rs.shared.totals.keeper.Summary(ctx)
-	if err != nil {
-		return nil, err
+// logLoaded logs the first ruleset of a configuration. It returns the notices to tell once Caddy
+// has started; they do not retain a ruleset that will be replaced.
+func (rs *Ruleset) logLoaded(first *Loaded, last *LastLoad) (later []report.Notice) {
+	n, broken := rs.BrokenIn(first)
+	rs.reporter.Broken(broken, n-len(broken))
+	warnings := slices.DeleteFunc(slices.Clone(first.Warnings.Warnings()), lint.Warning.IsBroken)
+	now, event := report.Loaded(rs.Name, first.Digest, first.Ruleset.Len(), warnings)
+	rs.reporter.Tell(first.versions, now)
+	later = append(later, event)
+	if last.Err != nil {
+		later = append(later, report.Rejected(rs.Name, first.Digest, last.FailingSince, last.Err))
 	}
-	serving := rs.Serving()
-	var used []hits.Used
-	for _, u := range all.MostUsed {
-		if len(used) == most {
-			break
-		}
-		if rule, ok := serving.Written(u.Key); ok {
-			used = append(used, hits.Used{Key: rule.Key, N: u.N})
-		}
-	}
-	all.MostUsed = used
-	return all, nil
-}
-
-// DaysOf returns the hits of a key's rule on each of the last [hits.DaysKept] days, oldest first,
-// and its total.
-func (rs *Ruleset) DaysOf(ctx context.Context, key string) ([]hits.Day, hits.Count, error) {
-	rule, ok := rs.Serving().Written(key)
-	if !ok {
-		return nil, hits.Count{}, refuse(NoRule, "there is no rule for the key %q", key)
-	}
-	canonical := resolver.CanonicalKey(rule.Key, rs.Options.FoldCase)
-	return rs.shared.totals.keeper.DaysOf(ctx, canonical)
-}
-
-// Search finds rules that serve, like [find.Index.Search].
-func (rs *Ruleset) Search(ctx context.Context, query find.Query) find.Found {
-	return rs.shared.finder.Search(ctx, rs.Serving().Ruleset, query)
-}
-
-// Suggest returns the rules that a path without a rule may have meant, like
-// [find.Index.Suggest].
-func (rs *Ruleset) Suggest(path string, most int) []resolver.Rule {
-	return rs.shared.finder.Suggest(rs.Serving().Listed(), path, most)
+	return later
 }
 
 // run reports the first rules, if this handler has loaded them, and follows the sources and the
 // clock until the configuration is unloaded.
-func (rs *Ruleset) run(later []notice) {
+func (rs *Ruleset) run(later []report.Notice) {
 	go rs.followClock()
-	rs.tell(rs.Serving(), later)
+	rs.reporter.Tell(rs.Serving().versions, later...)
 	if len(rs.Sources) == 0 {
 		rs.adoptPages()
 		return
@@ -184,20 +166,23 @@ func (rs *Ruleset) Stop() error {
 // watch returns a channel that signals that sources have changed.
 func (rs *Ruleset) watch() <-chan struct{} {
 	versions := rs.Serving().versions
-	changes := make(chan struct{}, 1)
-	tell := func() { raise(changes) } // a signal that is waiting covers this change
+	changes := turn.NewSignal()
 	for i, from := range rs.Sources {
-		if key := copyKeyOf(from); key != "" {
-			go copying{rs, i, key}.run()
+		if w, isWanted := rs.copyWriter(i); isWanted {
+			go w.Run(rs.Context)
 		}
 		if changing, byKey := source.ByKey(from); byKey {
-			w := &keysWatch{rs: rs, from: changing, i: i, tell: tell, doubts: make(chan struct{}, 1)}
-			go w.run()
+			f := &pending.Follower{
+				Backlog: &rs.shared.backlog, From: changing, Index: i, Tell: changes.Raise,
+				Alone:   func(do func()) { _ = rs.alone(func() error { do(); return nil }) },
+				Serving: func() *schedule.Rules { return &rs.Serving().Rules },
+			}
+			go f.Run(rs.Context)
 			continue
 		}
 		go from.Watch(rs.Context, versions[i], func() {
-			rs.shared.backlog.add(i, pending{isStale: true})
-			tell()
+			rs.shared.backlog.Add(i, pending.Reading{IsStale: true})
+			changes.Raise()
 		})
 	}
 	return changes
@@ -217,11 +202,11 @@ func (rs *Ruleset) follow(changes <-chan struct{}) {
 		case <-changes:
 			begun := time.Now()
 			_ = rs.alone(func() error { // errors are reported
-				rs.loadStale(nil)
+				rs.loadStale(author{})
 				return nil
 			})
-			if rs.LastError() != nil && rs.shared.backlog.hasKeys() {
-				wait(rs.Context, rejectedShare*time.Since(begun))
+			if rs.LastLoad().Err != nil && rs.shared.backlog.HasKeys() {
+				turn.Wait(rs.Context, rejectedShare*time.Since(begun))
 			}
 		}
 	}

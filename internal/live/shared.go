@@ -6,12 +6,18 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/caddy-shortlink/shortlink/internal/ahead"
+	"github.com/caddy-shortlink/shortlink/internal/copies"
 	"github.com/caddy-shortlink/shortlink/internal/find"
 	"github.com/caddy-shortlink/shortlink/internal/hits"
 	"github.com/caddy-shortlink/shortlink/internal/pace"
+	"github.com/caddy-shortlink/shortlink/internal/pending"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/report"
 	"github.com/caddy-shortlink/shortlink/internal/reverse"
 	"github.com/caddy-shortlink/shortlink/internal/schedule"
+	"github.com/caddy-shortlink/shortlink/internal/turn"
+	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/source"
 	"github.com/caddyserver/caddy/v2"
@@ -41,51 +47,31 @@ type shared struct {
 
 	// following is held by the handler that follows the sources: one of those that share the
 	// ruleset, so that each change is read and reported once.
-	following turn
+	following turn.Lock
 
 	totals   *totals
-	backlog  backlog
-	copies   []*storedCopy // by source
+	backlog  pending.Backlog
+	copies   []*copies.Copy // by source
 	pages    pagePaths
 	finder   *find.Index
-	locating turn // held while rules are located
+	locating turn.Lock // held while rules are located
 
 	// timing is held by the handler that follows the clock. It waits for no load, unlike following.
-	timing turn
+	timing turn.Lock
 	// swapping is held while what serves is replaced. Unlike a load, it waits for nothing.
-	swapping turn
+	swapping turn.Lock
 	// windowed holds a value when there may be windows to follow.
-	windowed chan struct{}
+	windowed turn.Signal
 
-	loading turn     // held during a load; guards the fields below
-	notices []notice // of the load in progress
+	loading turn.Lock       // held during a load; guards the fields below
+	notices []report.Notice // of the load in progress
 	// emptied is the source that an edit has left without rules, until those serve: its index plus
 	// 1, or 0 for none.
 	emptied int
-	last    atomic.Pointer[lastLoad]
+	last    atomic.Pointer[LastLoad]
 	// wornUntil is until when a worn ruleset is left as it is, because recompiling it failed.
 	wornUntil time.Time
 }
-
-// turn is a lock. It is a channel because tests with synctest see a goroutine that waits for a
-// channel, but not one that waits for a mutex.
-type turn chan struct{}
-
-// Lock waits for the lock.
-func (t turn) Lock() { t <- struct{}{} }
-
-// LockWithin is Lock for at most as long as ctx lasts. It reports whether the lock is held.
-func (t turn) LockWithin(ctx context.Context) bool {
-	select {
-	case t <- struct{}{}:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// Unlock releases the lock.
-func (t turn) Unlock() { <-t }
 
 // Loaded is a ruleset that has been read, compiled and checked.
 type Loaded struct {
@@ -98,8 +84,19 @@ type Loaded struct {
 	expected []source.PlacedExpectations // of the sources
 	remarks  [][]lint.Warning            // of the readers of the sources
 	broken   brokenRules
-	ahead    *ahead
+	ahead    *ahead.Look
+	finder   *find.Index           // nil before it serves
 	counted  *hits.RulesetCounters // its hits; nil before it serves
+}
+
+// Search finds rules, like [find.Index.Search].
+func (l *Loaded) Search(ctx context.Context, query find.Query) find.Found {
+	return l.finder.Search(ctx, l.Ruleset, query)
+}
+
+// Suggest returns the rules that a path without a rule may have meant, like [find.Index.Suggest].
+func (l *Loaded) Suggest(path string, most int) []resolver.Rule {
+	return l.finder.Suggest(l.Listed(), path, most)
 }
 
 // Listed returns the keys that may be suggested to anybody, with their hits.
@@ -107,37 +104,37 @@ func (l *Loaded) Listed() find.Listed {
 	return find.Listed{Ruleset: l.Ruleset, Hits: l.counted.Hits}
 }
 
-// lastLoad is the result of the last load of rules.
-type lastLoad struct {
-	time time.Time
-	err  error // why the rules were rejected; nil if they serve
-	// failingSince is when the first load failed since the last good one; zero if the last one was
+// LastLoad is the result of the last load of rules.
+type LastLoad struct {
+	Time time.Time
+	Err  error // why the rules were rejected; nil if they serve
+	// FailingSince is when the first load failed since the last good one; zero if the last one was
 	// good.
-	failingSince time.Time
-	// loaded is when the last good load was, this one or one before it.
-	loaded time.Time
+	FailingSince time.Time
+	// Loaded is when the last good load was, this one or one before it.
+	Loaded time.Time
 }
 
 // goodLoad returns the result of a load whose rules serve.
-func goodLoad(now time.Time) *lastLoad { return &lastLoad{time: now, loaded: now} }
+func goodLoad(now time.Time) *LastLoad { return &LastLoad{Time: now, Loaded: now} }
 
 // failedLoad returns the result of a load that failed after others.
-func failedLoad(err error, before ...*lastLoad) *lastLoad {
+func failedLoad(err error, before ...*LastLoad) *LastLoad {
 	now := time.Now()
-	failed := &lastLoad{time: now, err: printable.Shorten(err), failingSince: now}
+	failed := &LastLoad{Time: now, Err: printable.Shorten(err), FailingSince: now}
 	for _, last := range before {
-		if last.loaded.After(failed.loaded) {
-			failed.loaded = last.loaded
+		if last.Loaded.After(failed.Loaded) {
+			failed.Loaded = last.Loaded
 		}
-		if last.err != nil && last.failingSince.Before(failed.failingSince) {
-			failed.failingSince = last.failingSince
+		if last.Err != nil && last.FailingSince.Before(failed.FailingSince) {
+			failed.FailingSince = last.FailingSince
 		}
 	}
 	return failed
 }
 
 // newShared returns the shared state of the first rules of a handler with this public name.
-func newShared(name string, first *Loaded, last *lastLoad) (*shared, error) {
+func newShared(name string, first *Loaded, last *LastLoad) (*shared, error) {
 	value, _, err := totalsByName.LoadOrNew(name, func() (caddy.Destructor, error) {
 		return newTotals(name), nil
 	})
@@ -145,19 +142,19 @@ func newShared(name string, first *Loaded, last *lastLoad) (*shared, error) {
 		return nil, err
 	}
 	s := &shared{
-		following: make(turn, 1), loading: make(turn, 1), locating: make(turn, 1),
-		timing: make(turn, 1), swapping: make(turn, 1), windowed: make(chan struct{}, 1),
+		following: turn.NewLock(), loading: turn.NewLock(), locating: turn.NewLock(),
+		timing: turn.NewLock(), swapping: turn.NewLock(), windowed: turn.NewSignal(),
 		totals: value.(*totals), finder: find.New(pace.New().Pause),
 	}
 	for range first.versions {
-		s.copies = append(s.copies, &storedCopy{due: make(chan struct{}, 1), storing: make(turn, 1)})
+		s.copies = append(s.copies, copies.New())
 	}
-	first.counted = s.totals.hits.Begin(first.Ruleset)
+	first.finder, first.counted = s.finder, s.totals.hits.Begin(first.Ruleset)
 	s.serving.Store(first)
 	s.last.Store(last)
-	if last.err != nil {
+	if last.Err != nil {
 		for i := range first.versions {
-			s.backlog.add(i, pending{isStale: true, isWhole: true})
+			s.backlog.Add(i, pending.Whole())
 		}
 	}
 	return s, nil
@@ -169,7 +166,7 @@ func (s *shared) Destruct() error {
 	if last := s.handler.Load(); last != nil {
 		defer last.storeLastCopies()
 	}
-	last, err := totalsByName.Delete(s.totals.name)
+	last, err := totalsByName.Delete(s.totals.Name)
 	if !last {
 		s.totals.hits.Retire(s.serving.Load().counted, nil)
 	}

@@ -15,6 +15,8 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/caddy-shortlink/shortlink/internal/ahead"
+	"github.com/caddy-shortlink/shortlink/internal/past"
 	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
@@ -50,6 +52,14 @@ func (rs *Ruleset) written(t *testing.T, key string) string {
 		t.Fatal(err)
 	}
 	return b.String()
+}
+
+// edgeWarnings returns what there is to warn of at edges.
+func edgeWarnings(rs *Ruleset) (warnings []string) {
+	for _, w := range rs.EdgeWarnings(rs.Serving()) {
+		warnings = append(warnings, w.String())
+	}
+	return warnings
 }
 
 func TestAWindowBeginsAndEndsWithinASecondAndTheDigestStays(t *testing.T) {
@@ -152,18 +162,18 @@ func TestWhatItsAuthorWroteTakesEffectWhereAnExpectationFailsOrALoopCloses(t *te
 			told := slices.ContainsFunc(logs.All(), func(e observer.LoggedEntry) bool {
 				return e.Level == zap.WarnLevel && strings.HasPrefix(e.Message, want)
 			})
-			said := slices.ContainsFunc(rs.Status().Warnings, func(w string) bool {
+			said := slices.ContainsFunc(edgeWarnings(rs), func(w string) bool {
 				return strings.Contains(w, want) && !strings.Contains(w, `key ""`)
 			})
 			if !told || !said || before != 3 {
-				t.Errorf("beforehand the log says %v, and the status %v", logs.All(), rs.Status().Warnings)
+				t.Errorf("beforehand the log says %v, and the status %v", logs.All(), edgeWarnings(rs))
 			}
 		}
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		const fails = "an expectation has failed since a window began or ended: expect /a " +
 			"https://one.example/: it is pass"
-		if got := rs.Status().Warnings; !slices.Equal(got, []string{fails}) {
+		if got := edgeWarnings(rs); !slices.Equal(got, []string{fails}) {
 			t.Errorf("afterwards the status says %q", got)
 		}
 		rs.wantServed(t, "a", "pass", "x", "error", "y", "error", "z", two)
@@ -177,7 +187,7 @@ func TestWhatItsAuthorWroteTakesEffectWhereAnExpectationFailsOrALoopCloses(t *te
 				t.Errorf("%s: %v", message, told)
 			}
 		}
-		if got := rs.Status().BrokenRules; got != 2 {
+		if got, _ := rs.BrokenIn(rs.Serving()); got != 2 {
 			t.Errorf("%d rules are broken", got)
 		}
 	})
@@ -196,8 +206,8 @@ func TestAnExpectationThatAnEdgeMadeFailRefusesNoEditNoReloadAndNoStart(t *testi
 		if err := rs.apply(t.Context(), "c", two); err != nil {
 			t.Error(err)
 		}
-		if rs.Reload(t.Context()); rs.LastError() != nil {
-			t.Error(rs.LastError())
+		if rs.Reload(t.Context()); rs.LastLoad().Err != nil {
+			t.Error(rs.LastLoad().Err)
 		}
 		rs.wantServed(t, "a", "pass", "c", two)
 		later, logs := serve(t, config)
@@ -248,7 +258,7 @@ func TestAWindowEndsWhileASourceIsReadSlowly(t *testing.T) {
 		close(s.let)
 		synctest.Wait()
 		rs.wantServed(t, "a", "pass", "n", one, "b", two)
-		list, err := rs.Hits(t.Context())
+		list, err := rs.Hits().List(t.Context(), rs.Serving().Ruleset)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -277,7 +287,7 @@ func TestAnInvalidWindowIsRefusedBeforeItBegins(t *testing.T) {
 		} {
 			s.setJSON(t, text)
 			s.tell()
-			if err := rs.LastError(); err == nil || !strings.Contains(err.Error(), want) {
+			if err := rs.LastLoad().Err; err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s\ngot  %v\nwant %s", text, err, want)
 			}
 			rs.wantServed(t, "a", one)
@@ -336,7 +346,7 @@ func TestAtRandomInstantsWhatServesIsWhatAFreshStartServes(t *testing.T) {
 					first.tell()
 				}
 				synctest.Wait()
-				if rs.LastError() != nil {
+				if rs.LastLoad().Err != nil {
 					return // it breaks keys, which is refused
 				}
 				config.Context.Context = t.Context()
@@ -375,17 +385,17 @@ func TestTheFirstTenThousandEdgesAreLookedAt(t *testing.T) {
 		s := &plainSource{name: "links.json"}
 		begin := time.Now()
 		text := `"x": "/y", "z": "` + one + `"`
-		for i := range mostEdges {
+		for i := range ahead.MostEdges {
 			text += fmt.Sprintf(`, "k%d": {"to": %q, "since": %q}`, i, one, at(begin, i+1))
 		}
-		text += fmt.Sprintf(`, "y": {"to": "/x", "since": %q}`, at(begin, mostEdges+1))
+		text += fmt.Sprintf(`, "y": {"to": "/x", "since": %q}`, at(begin, ahead.MostEdges+1))
 		s.setJSON(t, "{"+text+"}")
 		rs, _ := serve(t, Config{Sources: []source.Source{s}})
-		if status := rs.Status(); !status.LooksAhead || status.Warnings != nil {
-			t.Errorf("before the edges have been looked at, the status says %v", status.WindowStatus)
+		if got := edgeWarnings(rs); !rs.Serving().LooksAhead() || got != nil {
+			t.Errorf("before the edges have been looked at, the status says %v", got)
 		}
 		synctest.Wait()
-		got := rs.Status().Warnings
+		got := edgeWarnings(rs)
 		if len(got) != 1 || !strings.Contains(got[0], "only the first 10000 such times") {
 			t.Errorf("the status says %v", got)
 		}
@@ -394,7 +404,7 @@ func TestTheFirstTenThousandEdgesAreLookedAt(t *testing.T) {
 		s.setJSON(t, "{"+text+`, "n": "/z"}`)
 		s.tell()
 		synctest.Wait()
-		if got := rs.Status().Warnings; len(got) != 2 || !strings.Contains(got[0], "loop") {
+		if got := edgeWarnings(rs); len(got) != 2 || !strings.Contains(got[0], "loop") {
 			t.Errorf("later it says %v", got)
 		}
 	})
@@ -410,14 +420,14 @@ func TestEdgesAreLookedAtForSomeTimeAndItSaysHowMany(t *testing.T) {
 		s.setJSON(t, `{"a": "`+one+`"`+text+"}")
 		rs, _ := serve(t, Config{Sources: []source.Source{s}})
 		serving := *rs.Serving()
-		serving.ahead = new(ahead)
-		rs.foresee(&serving, func() bool {
-			time.Sleep(longestLook / 4)
+		serving.ahead = new(ahead.Look)
+		serving.ahead.At(&serving.Rules, rs.checkOf(&serving), func() bool {
+			time.Sleep(ahead.LongestLook / 4)
 			return true
 		})
 		want := "at " + at(begin, 1005) + ": windows begin or end, and what fails from here on is not " +
 			"known: only the first 5 such times were looked at"
-		if got := serving.edgeWarnings(); len(got) != 1 || got[0].Message != want {
+		if got := serving.ahead.Warnings(serving.At()); len(got) != 1 || got[0].Message != want {
 			t.Errorf("got %v", got)
 		}
 	})
@@ -444,7 +454,7 @@ func TestRulesWithWindowsAreEditedAsTheyAreWritten(t *testing.T) {
 			if err != nil {
 				return err.Error()
 			}
-			return RuleText(was[0])
+			return past.Text(was[0])
 		}
 		before := rs.Serving().Digest
 		later := fmt.Sprintf(`{"to":%q,"since":%q}`, one, at(begin, 10))

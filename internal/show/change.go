@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/effects"
+	"github.com/caddy-shortlink/shortlink/internal/past"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -111,13 +112,13 @@ func NoteChangeOf(was string, rule resolver.Rule) Change {
 }
 
 // writtenChangeOf returns, for JSON, a change of a note or of windows.
-func writtenChangeOf(c live.WrittenChange) Change {
+func writtenChangeOf(c effects.Written) Change {
 	rule := *cmp.Or(c.Now, c.Was)
 	if c.Was != nil && c.Now != nil && c.Was.Windows == c.Now.Windows {
 		return NoteChangeOf(c.Was.Note, rule)
 	}
 	return Change{Kind: ChangeWindows, Key: rule.Key, Position: rule.Position.String(),
-		Was: json.RawMessage(live.RuleText(c.Was)), Now: json.RawMessage(live.RuleText(c.Now))}
+		Was: json.RawMessage(past.Text(c.Was)), Now: json.RawMessage(past.Text(c.Now))}
 }
 
 func keyAnswersOf(k resolver.KeyResults) *KeyAnswers {

@@ -1,7 +1,7 @@
 package show
 
 import (
-	"github.com/caddy-shortlink/shortlink/internal/live"
+	"github.com/caddy-shortlink/shortlink/internal/effects"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
@@ -21,7 +21,7 @@ type Changes struct {
 }
 
 // ChangesOf returns effects as JSON.
-func ChangesOf(f *live.Effects) *Changes {
+func ChangesOf(f *effects.Effects) *Changes {
 	c := &Changes{Digest: f.Digest, Added: f.Added, Removed: f.Removed, Changed: f.Changed,
 		Changes: []Change{}, Unnamed: f.Unnamed + f.Count - len(f.Others), HasMore: f.HasMore,
 		Findings: []Finding{}}

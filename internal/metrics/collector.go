@@ -1,4 +1,4 @@
-package live
+package metrics
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/source"
 )
 
-// The metrics. Handlers of one name share theirs. No label holds what a client sent.
+// The metrics. Handlers of one name share theirs.
 var (
 	requestsTotal = prometheus.NewDesc("caddy_shortlink_requests_total",
 		"Requests that shortlink handlers have seen, by outcome: redirect, pass, gone or "+
@@ -37,13 +37,21 @@ var (
 		[]string{"name", "source"}, nil)
 )
 
-// collector collects the metrics of all handlers that run. It has no state, so that each
-// configuration's registry can have one.
-type collector struct{}
+// Handler is what a handler that runs tells.
+type Handler struct {
+	Totals        *Totals
+	Sources       []source.Source
+	Digest        string
+	Rules, Broken int // how many serve, and how many of these are answered with an error
+}
 
-// registerMetrics registers the metrics with those of Caddy's configuration.
-func registerMetrics(ctx caddy.Context) error {
-	err := ctx.GetMetricsRegistry().Register(collector{})
+// Collector collects the metrics of all handlers that run, which it returns. It has no state, so
+// that each configuration's registry can have one.
+type Collector func() []Handler
+
+// Register registers the metrics with those of Caddy's configuration.
+func (c Collector) Register(ctx caddy.Context) error {
+	err := ctx.GetMetricsRegistry().Register(c)
 	if _, is := errors.AsType[prometheus.AlreadyRegisteredError](err); is {
 		return nil // by another handler
 	}
@@ -51,7 +59,7 @@ func registerMetrics(ctx caddy.Context) error {
 }
 
 // Describe sends the descriptions of all metrics.
-func (collector) Describe(descs chan<- *prometheus.Desc) {
+func (Collector) Describe(descs chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{
 		requestsTotal, rulesNow, brokenNow, rulesetInfo, reloadsTotal, lastSuccess, sourceUp,
 	} {
@@ -60,23 +68,22 @@ func (collector) Describe(descs chan<- *prometheus.Desc) {
 }
 
 // Collect sends the current values.
-func (collector) Collect(metrics chan<- prometheus.Metric) {
+func (c Collector) Collect(metrics chan<- prometheus.Metric) {
 	rules, broken := map[string]int{}, map[string]int{}
 	digests := map[[2]string]bool{}
-	byName := map[string]*totals{}
+	byName := map[string]*Totals{}
 	sources := map[string][]string{}
 	up := map[[2]string]float64{} // by name and source
-	for _, rs := range AllRunning() {
-		serving := rs.Serving()
-		name := rs.PublicName()
-		rules[name] += serving.Ruleset.Len()
-		broken[name] += serving.broken.count
-		digests[[2]string{name, serving.Digest}] = true
-		byName[name] = rs.shared.totals
-		for _, from := range rs.Sources {
-			sources[name] = append(sources[name], sourceLabel(from))
+	for _, h := range c() {
+		name := h.Totals.Name
+		rules[name] += h.Rules
+		broken[name] += h.Broken
+		digests[[2]string{name, h.Digest}] = true
+		byName[name] = h.Totals
+		for _, from := range h.Sources {
+			sources[name] = append(sources[name], label(from))
 			if reach := source.ReachOf(from); reach != nil {
-				noteUp(up, [2]string{name, sourceLabel(from)}, reach.Outage() == nil)
+				noteUp(up, [2]string{name, label(from)}, reach.Outage() == nil)
 			}
 		}
 	}
@@ -108,14 +115,14 @@ func noteUp(up map[[2]string]float64, labels [2]string, readable bool) {
 	}
 }
 
-// sourceLabel returns the label of a source. A path need not be valid UTF-8, but a label has to be.
-func sourceLabel(from source.Source) string { return strings.ToValidUTF8(from.String(), "\uFFFD") }
+// label returns the label of a source. A path need not be valid UTF-8, but a label has to be.
+func label(from source.Source) string { return strings.ToValidUTF8(from.String(), "\uFFFD") }
 
 // collect sends the values of the handlers of one name, which have these sources.
-func (t *totals) collect(sources []string, metrics chan<- prometheus.Metric) {
+func (t *Totals) collect(sources []string, metrics chan<- prometheus.Metric) {
 	for outcome := range t.outcomes {
 		n := float64(t.outcomes[outcome].Load())
-		metrics <- prometheus.MustNewConstMetric(requestsTotal, prometheus.CounterValue, n, t.name,
+		metrics <- prometheus.MustNewConstMetric(requestsTotal, prometheus.CounterValue, n, t.Name,
 			resolver.Outcome(outcome).String())
 	}
 	t.mu.Lock()
@@ -123,16 +130,16 @@ func (t *totals) collect(sources []string, metrics chan<- prometheus.Metric) {
 	for labels, n := range t.reloads {
 		if slices.Contains(sources, labels.source) {
 			metrics <- prometheus.MustNewConstMetric(reloadsTotal, prometheus.CounterValue, float64(n),
-				t.name, labels.source, labels.result)
+				t.Name, labels.source, labels.result)
 		}
 	}
 	for from, at := range t.succeeded {
 		if slices.Contains(sources, from) && !at.IsZero() {
 			metrics <- prometheus.MustNewConstMetric(lastSuccess, prometheus.GaugeValue,
-				float64(at.UnixMilli())/1000, t.name, from)
+				float64(at.UnixMilli())/1000, t.Name, from)
 		}
 	}
 }
 
 // Interface guard
-var _ prometheus.Collector = collector{}
+var _ prometheus.Collector = Collector(nil)
