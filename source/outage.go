@@ -27,6 +27,10 @@ type Reachability struct {
 	// the source is provisioned.
 	CopyKey string
 
+	// StartsWithout says that a handler may start without the rules while the source cannot be read
+	// and has no stored copy. It is set when the source is provisioned.
+	StartsWithout bool
+
 	mu     sync.Mutex
 	outage *Outage // nil for none; never changed in place
 }

@@ -66,6 +66,11 @@ type URL struct {
 	// refused otherwise, as that is hardly ever meant. Default: they may not.
 	AllowEmpty bool `json:"allow_empty,omitempty"`
 
+	// What Caddy does if it starts while the URL cannot be read, and no copy of the rules is
+	// stored: `refuse` to start, or start `without` these rules. Then the other rules serve, and until
+	// the first reading a 404 of the next handler is a 503. Default: `refuse`.
+	Start string `json:"start,omitempty"`
+
 	RedirectsOptions
 
 	content  content
@@ -116,7 +121,9 @@ func (s *URL) Provision(ctx caddy.Context) error {
 		s.parts = append(s.parts, ofExpectations)
 	}
 	s.content.reach.CopyKey = s.storageKey(".json")
-	return errors.Join(s.checkURLs(), s.checkLimits(), inPoll, inKey, inFormat, inReading)
+	var inStart error
+	s.content.reach.StartsWithout, inStart = ParseStart(s.Start)
+	return errors.Join(s.checkURLs(), s.checkLimits(), inPoll, inKey, inFormat, inReading, inStart)
 }
 
 // String returns the URL as it is written, without what may be secret.

@@ -36,6 +36,7 @@ const (
 //		max_size <size>
 //		expect <https_url>
 //		minisign <public_key>
+//		start <refuse|without>
 //		allow_empty
 //		dialect <netlify|cloudflare>
 //		unsupported <error|skip>
@@ -49,7 +50,7 @@ func (s *URL) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Prev()
 	var name, value, timeout, size string
 	options := contentOptions(nil, &s.Format, &s.Poll, &s.Expect, &s.Minisign,
-		&s.AllowEmpty, &s.RedirectsOptions)
+		&s.Start, &s.AllowEmpty, &s.RedirectsOptions)
 	options = append(options, BlockOption{
 		Name: "header", Takes: headerTakes, Words: []*string{&name, &value}, Repeats: true,
 		Check: func() error {

@@ -100,6 +100,8 @@ func TestAnObjectForEachLinkIsNoObjectOfRules(t *testing.T) {
 	const golink = `{"Short":"cs","Long":"http://cs/","Created":"2022-06-17T18:05:43.562948451Z"}`
 	for name, text := range map[string]string{
 		"several":         golink + "\n" + golink + "\n",
+		"one":             golink,
+		"in several rows": "\n{\n\"Short\": \"cs\",\n\"Long\": \"http://cs/\"\n}\n",
 		"of another kind": "{\"from\": \"a\", \"to\": \"https://a.example\"}\n{\"from\": \"b\"}\n",
 	} {
 		out, done := convert(t, rulefile.JSON, rulefile.JSON, text)
