@@ -359,6 +359,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	if a == nil {
 		publish(repl, passed)
 		logAccess(r, passedEntry{})
+		if serving.IsIncomplete() {
+			next = unread{next}
+		}
 		return h.pass(w, r, next, &request, serving)
 	}
 	logAccess(r, a)

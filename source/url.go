@@ -77,6 +77,11 @@ type URL struct {
 	// refused otherwise, as that is hardly ever meant. Default: they may not.
 	AllowEmpty bool `json:"allow_empty,omitempty"`
 
+	// What Caddy does if it starts while the URL cannot be read, and no copy of the rules is
+	// stored: `refuse` to start, or start `without` these rules. Then the other rules serve, and until
+	// the first reading a 404 of the next handler is a 503. Default: `refuse`.
+	Start string `json:"start,omitempty"`
+
 	RedirectsOptions
 
 	content  content
@@ -117,7 +122,7 @@ func (s *URL) Provision(ctx caddy.Context) error {
 	s.client = fetch.Client{UserAgent: userAgent(ctx), MaxSize: s.MaxSize, IsPrivate: fetch.IsPrivate}
 	s.content.name, s.content.expectName = fetch.Mask(s.URL), fetch.Mask(s.Expect)
 	s.content.allowsEmpty = s.AllowEmpty
-	var inPoll, inKey, inFormat, inReading, inLimits error
+	var inPoll, inKey, inFormat, inReading, inLimits, inStart error
 	s.every, inPoll = ParsePoll(s.Poll, 30*time.Second)
 	s.content.publicKey, inKey = parsePublicKey(s.Minisign)
 	s.content.format, inFormat = formatOf(s.Format, "")
@@ -129,7 +134,8 @@ func (s *URL) Provision(ctx caddy.Context) error {
 	}
 	s.content.reach.CopyKey = s.storageKey(".json")
 	s.content.reach.Served = s.recordServed
-	return errors.Join(s.checkURLs(), inLimits, inPoll, inKey, inFormat, inReading)
+	s.content.reach.StartsWithout, inStart = ParseStart(s.Start)
+	return errors.Join(s.checkURLs(), inLimits, inPoll, inKey, inFormat, inReading, inStart)
 }
 
 // userAgent names the version, and the handler that a source belongs to, as the context tells it.
@@ -211,6 +217,7 @@ const (
 //		max_size <size>
 //		expect <https_url>
 //		minisign <public_key>
+//		start <refuse|without>
 //		allow_empty
 //		dialect <netlify|cloudflare>
 //		unsupported <error|skip>
@@ -225,7 +232,7 @@ func (s *URL) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	s.Headers = http.Header{}
 	var name, value, timeout, size string
 	options := contentOptions(nil, &s.Format, &s.Poll, &s.Expect, &s.Minisign,
-		&s.AllowEmpty, &s.RedirectsOptions)
+		&s.Start, &s.AllowEmpty, &s.RedirectsOptions)
 	options = append(options, BlockOption{
 		Name: "header", Takes: headerTakes, Words: []*string{&name, &value}, Repeats: true,
 		Check: func() error {
