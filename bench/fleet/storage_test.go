@@ -30,7 +30,7 @@ func startShared(t *testing.T) *shared {
 		t.Fatal(err)
 	}
 	writeFile(t, s.entry(), content)
-	s.fleet = l.newFleet(t, [3]string{s.storage, s.storage, s.storage}, func(*host) []site {
+	s.fleet = l.newFleet(t, [3]string{s.storage, s.storage, s.storage}, func() []site {
 		return []site{{"storage", "from storage links.json"}}
 	})
 	s.write = s.edit
@@ -42,6 +42,7 @@ func startShared(t *testing.T) *shared {
 		rules := make(map[string]string)
 		return []map[string]string{rules}, json.Unmarshal(content, &rules)
 	}
+	s.isEdited = true
 	s.run(t)
 	return s
 }
