@@ -68,8 +68,12 @@ func (p *lineParser) translate(at func(column int) resolver.Position) redirects.
 		made.Notes = append(made.Notes, p.note)
 	}
 	if unknown := unknownPlaceholder(made.To); unknown != "" {
-		made.Notes = append(made.Notes, unknown+" is not in the path, so it "+
-			"stays as it is in the destination")
+		note := unknown + " is not in the path, so it stays as it is in the destination"
+		if strings.Contains(p.path, "*") {
+			note = "\"" + unknown + "\" stays as it is in the destination; write " + splat +
+				" for what the \"*\" of the path matches"
+		}
+		made.Notes = append(made.Notes, note)
 	}
 	return made
 }
@@ -78,7 +82,7 @@ var (
 	// placeholder matches Cloudflare's; Netlify's are whole segments.
 	placeholder = regexp.MustCompile(`:[A-Za-z]\w*`)
 	// lastPlaceholder matches up to the last one that begins a segment, unless it is a host.
-	lastPlaceholder = regexp.MustCompile(`^(?:.*[^/])?/(:[A-Za-z]\w*)`)
+	lastPlaceholder = regexp.MustCompile(`^(?:.*[^/])?/(:[A-Za-z]\w*|\*)`)
 )
 
 // unknownPlaceholder returns what looks like a placeholder of a destination, but is not in the path.

@@ -356,8 +356,10 @@ func TestReadRedirectsWarnsOfLinesThatMeanSomethingElse(t *testing.T) {
 			"/c/{splat}"},
 		"two placeholders in a segment": {"/:a-:b /c/:a/:b", "approximated line 1:1: :b is " +
 			"not in the path, so it stays as it is in the destination"},
-		"a placeholder and a star together": {"/v:a* /c/:a/:splat", "approximated line 1:1: :a is " +
-			"not in the path, so it stays as it is in the destination"},
+		"a placeholder and a star together": {"/v:a* /c/:a/:splat", "approximated line 1:1: \":a\" stays " +
+			"as it is in the destination; write :splat for what the \"*\" of the path matches"},
+		"a star in the destination": {"/a/* /c/*", "approximated line 1:1: \"*\" stays as it is in the " +
+			"destination; write :splat for what the \"*\" of the path matches"},
 		"a star at a segment's beginning": {"/*-a /c",
 			`line never reached 1:1: no request reaches this line: a "*" must end its segment; write a line for each path, or use Caddy's redir with a path_regexp matcher`},
 		"a placeholder in another spelling": {"/%61/:b /c\n/a/d /e",

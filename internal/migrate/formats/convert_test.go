@@ -41,8 +41,8 @@ func TestWhatCouldNotBeLoadedIsRefusedInEveryDirection(t *testing.T) {
 		exact         int
 	}{
 		{"a key", `file:2:1: key "a?b": the key contains "?"`, rulefile.CSV, "a,/b\na?b,/c\n", 1},
-		{"a key", `file:2:2: key "/a": the key begins with "/"; write a`,
-			rulefile.JSON, "{\"b\": \"/c\",\n \"/a\": \"/b\"}", 1},
+		{"a key", `file:2:2: key "//a": the key begins with "/"; write`,
+			rulefile.JSON, "{\"b\": \"/c\",\n \"//a\": \"/b\"}", 1},
 		{"a destination with a backslash", `destination contains "\"`, rulefile.Redirects,
 			"/a /b\\c\n/d /e\n", 1},
 		{"a destination", `file:1:1: key "a": the destination "b" is neither a URL`,
