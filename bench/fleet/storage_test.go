@@ -31,7 +31,7 @@ func startShared(t *testing.T) *shared {
 	}
 	writeFile(t, s.entry(), content)
 	s.fleet = l.newFleet(t, [3]string{s.storage, s.storage, s.storage}, func() []site {
-		return []site{{"storage", "from storage links.json"}}
+		return []site{{"storage", "from storage links.json {\n\t\t\tpoll 1s\n\t\t}"}}
 	})
 	s.write = s.edit
 	s.stored = func(context.Context) ([]map[string]string, error) {
