@@ -65,8 +65,8 @@ func PageWarnings(ruleset *resolver.Ruleset, path string) []lint.Warning {
 func warningsOfPage(ruleset *resolver.Ruleset, path string) (warnings []lint.Warning) {
 	told := map[string]bool{}
 	for _, below := range []string{
-		"", "/", "/key/a", "/key/a/b", "/new", "/try", "/serving", "/export.json", "/export.csv",
-		"/opensearch.xml", "/assets/style.css",
+		"", "/", "/key/a", "/key/a/b", "/new", "/changes", "/import", "/try", "/serving",
+		"/export.json", "/export.csv", "/opensearch.xml", "/assets/style.css",
 	} {
 		result := ruleset.Resolve("http://links.invalid" + path + below)
 		if result.Outcome == resolver.Pass || told[result.Key] {
