@@ -116,14 +116,14 @@ func (r *Reports) Add(report redirects.Report) {
 // returned alone.
 func (r *Reports) Result(end error) ([]lint.Warning, error) {
 	slices.SortStableFunc(r.warnings, func(a, b lint.Warning) int {
-		return a.Position.ComparePlace(b.Position)
+		return a.Position.Compare(b.Position)
 	})
 	if r.more > 0 {
 		r.warnings = append(r.warnings, lint.Warning{Kind: "more warnings",
 			Position: r.warnings[len(r.warnings)-1].Position,
 			Message:  fmt.Sprintf("%d more warnings of the file are left out", r.more)})
 	}
-	byPlace := func(a, b *Error) int { return a.Position.ComparePlace(b.Position) }
+	byPlace := func(a, b *Error) int { return a.Position.Compare(b.Position) }
 	slices.SortStableFunc(r.errs, byPlace)
 	if len(r.unsupported) > 0 {
 		slices.MinFunc(r.unsupported, byPlace).Message += "; or leave such lines out: unsupported " +
