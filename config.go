@@ -326,19 +326,16 @@ func (all configuredHandlers) decode() (good configuredHandlers, err error) {
 func (c *configured) prepare(ctx caddy.Context, pages configuredPages) error {
 	config, err := c.config(ctx)
 	config.AnyHost = c.forAnyHost
-	config.Pages = pages.besides(c.publicName(), c.sites)
+	config.Pages = pages.besides(c.PublicName(), c.sites)
 	c.ConfigHandler.Rules = live.New(config)
 	return err
 }
-
-// publicName is the name by which people and programs address the handler.
-func (c *configured) publicName() string { return cmp.Or(c.Handler.Name, "shortlink") }
 
 // publicNames returns the handlers' public names.
 func (all configuredHandlers) publicNames() []string {
 	public := make([]string, len(all))
 	for i, c := range all {
-		public[i] = c.publicName()
+		public[i] = c.PublicName()
 	}
 	return public
 }
@@ -381,7 +378,7 @@ func (all configuredHandlers) setNames() {
 		digests[c], _ = c.identity() // it was just decoded
 	}
 	slices.SortFunc(all, func(a, b *configured) int {
-		byName := cmp.Compare(a.publicName(), b.publicName())
+		byName := cmp.Compare(a.PublicName(), b.PublicName())
 		return cmp.Or(byName, cmp.Compare(digests[a], digests[b]))
 	})
 	public := all.publicNames()

@@ -18,6 +18,7 @@ const modulePath = "github.com/caddy-shortlink/shortlink"
 var mayImport = map[string][]string{
 	"weburl":             nil,
 	"uritemplate":        nil,
+	"internal/fetch":     {"internal/printable"},
 	"internal/near":      nil,
 	"internal/pace":      nil,
 	"internal/printable": nil,
@@ -37,7 +38,8 @@ var mayImport = map[string][]string{
 		"resolver/lint", "resolver/pattern", "weburl", "internal/printable",
 	},
 	"source": {
-		"rulefile", "resolver", "resolver/lint", "weburl", "internal/pace", "internal/printable",
+		"internal/fetch", "rulefile", "resolver", "resolver/lint", "weburl", "internal/pace",
+		"internal/printable",
 	},
 	"redis":             {"source", "rulefile", "resolver"},
 	"internal/find":     {"resolver", "internal/near"},

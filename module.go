@@ -162,6 +162,9 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
+// PublicName is the name by which people and programs address the handler.
+func (h *Handler) PublicName() string { return cmp.Or(h.Name, "shortlink") }
+
 // Provision checks the options, reads and compiles the rules, and begins to follow their sources.
 // The error lists all that is wrong.
 func (h *Handler) Provision(ctx caddy.Context) error {
@@ -245,9 +248,6 @@ func (h *Handler) loadSources(ctx caddy.Context) (sources []source.Source, err e
 		from, ok := module.(source.Source)
 		if !ok {
 			return nil, fmt.Errorf("sources: number %d is a %T, which is not a source.Source", i+1, module)
-		}
-		if attributed, is := from.(source.Attributed); is {
-			attributed.ReadFor(cmp.Or(h.Name, "shortlink"))
 		}
 		sources = append(sources, from)
 	}
@@ -359,6 +359,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	if a == nil {
 		publish(repl, passed)
 		logAccess(r, passedEntry{})
+		if serving.IsIncomplete() {
+			next = unread{next}
+		}
 		return h.pass(w, r, next, &request, serving)
 	}
 	logAccess(r, a)

@@ -16,6 +16,7 @@ import (
 //		tls_ca <file>
 //		tls_cert <certificate_file> <key_file>
 //		poll <interval|off>
+//		start <refuse|without>
 //	}
 //
 // The fields of [Source] explain the options. The error lists everything that is wrong, each with
@@ -38,6 +39,7 @@ func (s *Source) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 				Words: []*string{&s.TLSCert, &s.TLSKey},
 			},
 			source.PollOption(&s.Poll),
+			source.StartOption(&s.Start),
 			{
 				Name: "allow_empty", Refused: "is for files and storage entries; a hash, or a prefix of " +
 					"keys, without any rule is always refused; leave it out",

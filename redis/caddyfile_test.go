@@ -76,7 +76,7 @@ func TestTheCaddyfileIsToldWhatToWriteInstead(t *testing.T) {
 		"redis links {\n poll soon\n}": `poll takes a duration of at least 1ms, such as 2s, or off, not "soon"`,
 		"redis links {\n poll 0\n}":    `not "0"`,
 		"redis links {\n poll -1s\n}":  `not "-1s"`,
-		"redis links {\n address a\n}": `"address" is not an option; the options are url, cluster, tls_ca, tls_cert, poll`,
+		"redis links {\n address a\n}": `"address" is not an option; the options are url, cluster, tls_ca, tls_cert, poll, start`,
 		"redis links {\n allow_empty\n}": "Testfile:2: from redis: allow_empty is for files and " +
 			"storage entries; a hash, or a prefix of keys, without any rule is always refused; " +
 			"leave it out",

@@ -60,3 +60,23 @@ func TestCaddyServesTheStoredCopyUntilRedisIsBackAndFollowsThen(t *testing.T) {
 		})
 	}
 }
+
+func TestCaddyStartsWithoutRedisAndServesItsRulesOnceItIsThere(t *testing.T) {
+	for _, hash := range []string{"links", "links:*"} {
+		t.Run(hash, func(t *testing.T) {
+			server := startServer(t)
+			server.kill()
+			s := testcaddy.Server{Storage: testcaddy.StorageDir(t)}
+			t.Cleanup(func() { _ = caddy.Stop() })
+			s.Load(t, "shortlink {\n name links\n a https://a.example\n from redis "+hash+" {\n url "+
+				server.url("")+"\n start without\n }\n }\n respond next 404")
+			s.Leads(t, "/a", "302 https://a.example/")
+			s.Leads(t, "/b", "503")
+			server.start(t)
+			server.do(t, "hset", "links", "b", "https://b.example")
+			server.do(t, "set", "links:b", "https://b.example")
+			s.Eventually(t, "/b", "302 https://b.example/")
+			s.Leads(t, "/c", "404")
+		})
+	}
+}

@@ -93,6 +93,11 @@ type Source struct {
 	// never. Default: `500ms` for a hash, `10s` for keys.
 	Poll string `json:"poll,omitempty"`
 
+	// What Caddy does if it starts while the server cannot be read, and no copy of the rules is
+	// stored: `refuse` to start, or start `without` these rules. Then the other rules serve, and until
+	// the first reading a 404 of the next handler is a 503. Default: `refuse`.
+	Start string `json:"start,omitempty"`
+
 	every   time.Duration // 0 for never
 	content content
 	server  server
@@ -137,6 +142,9 @@ func (s *Source) Provision(ctx caddy.Context) error {
 	s.answered = newSignal()
 	var err error
 	if s.every, err = source.ParsePoll(s.Poll, byDefault); err != nil {
+		return fmt.Errorf("redis: %w", err)
+	}
+	if s.reach.StartsWithout, err = source.ParseStart(s.Start); err != nil {
 		return fmt.Errorf("redis: %w", err)
 	}
 	s.logger = ctx.Logger().With(zap.Stringer("source", s))

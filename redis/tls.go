@@ -12,8 +12,10 @@ import (
 
 // tlsFiles are the configured certificates.
 type tlsFiles struct {
-	authorities *x509.CertPool    // nil for those of the system
-	own         []tls.Certificate // at most one
+	authorities *x509.CertPool // nil for those of the system
+	// own returns the certificate that Caddy shows. It reads the files for each connection, as they
+	// are renewed while Caddy runs. It is nil if none are configured.
+	own func(*tls.CertificateRequestInfo) (*tls.Certificate, error)
 }
 
 // tlsFiles reads the configured files.
@@ -27,13 +29,16 @@ func (s *Source) tlsFiles() (files tlsFiles, err error) {
 	if s.TLSCert == "" && s.TLSKey == "" {
 		return files, nil
 	}
-	own, err := tls.LoadX509KeyPair(replacer.ReplaceKnown(s.TLSCert, ""),
-		replacer.ReplaceKnown(s.TLSKey, ""))
-	if err != nil {
-		return tlsFiles{}, fmt.Errorf("redis: tls_cert and tls_key: %w", err)
+	cert, key := replacer.ReplaceKnown(s.TLSCert, ""), replacer.ReplaceKnown(s.TLSKey, "")
+	files.own = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		own, err := tls.LoadX509KeyPair(cert, key)
+		if err != nil {
+			err = fmt.Errorf("redis: tls_cert and tls_key: %w", err)
+		}
+		return &own, err
 	}
-	files.own = []tls.Certificate{own}
-	return files, nil
+	_, err = files.own(nil)
+	return files, err
 }
 
 func readAuthorities(path string) (*x509.CertPool, error) {
@@ -57,6 +62,6 @@ func (f tlsFiles) applyTo(config *tls.Config) error {
 		return errors.New(
 			"redis: tls_ca, tls_cert and tls_key are for servers with TLS: begin the url with rediss://")
 	}
-	config.RootCAs, config.Certificates = f.authorities, f.own
+	config.RootCAs, config.GetClientCertificate = f.authorities, f.own
 	return nil
 }

@@ -173,9 +173,9 @@ csv:3:6: this column holds merge, preserve or ignore, or nothing, not "Merge"`},
 		"unknown columns":             {"key,destination,owner,notes\na,/b,me,x", "csv:1:17: there is no column \"owner\"" + columns + "\ncsv:1:23: there is no column \"notes\"" + columns},
 		"a column twice":              {"key,to,from\na,/b,a", `csv:1:8: "from" is a second column for the key; remove one of the two`},
 		"a header that ends too soon": {"key,status\na,301\nb,302", "csv:1:1: no column is called destination; the columns are key, destination, status, exact, unlisted, query, note, since, until"},
-		"a mark inside a field":       {`a,/b"c"`, `csv:1:5: a quotation mark is inside a field, or has no end, or is followed by text; put the whole field into quotation marks, and write "" for one inside`},
-		"a mark without its partner":  {`a,"/b`, `csv:1:6: a quotation mark is inside a field, or has no end, or is followed by text; put the whole field into quotation marks, and write "" for one inside`},
-		"something behind a mark":     {`a,"/b"c`, `csv:1:6: a quotation mark is inside a field, or has no end, or is followed by text; put the whole field into quotation marks, and write "" for one inside`},
+		"a mark inside a field":       {`a,/b"c"`, `csv:1:5: there is a quotation mark inside a field; put the whole field into quotation marks, and write "" for the one inside`},
+		"a mark without its partner":  {`a,"/b`, `csv:1:6: a field in quotation marks has no end, or is followed by text; inside it write "" for a quotation mark`},
+		"something behind a mark":     {`a,"/b"c`, `csv:1:6: a field in quotation marks has no end, or is followed by text; inside it write "" for a quotation mark`},
 		"Latin-1":                     {"caf\xe9,/caf\xe9", "csv:1:1: this is not Unicode text: save the file as UTF-8\ncsv:1:6: this is not Unicode text: save the file as UTF-8"},
 	}
 	for name, tt := range tests {
@@ -196,7 +196,7 @@ d,/good
 e,/f,9,x
 f,/good`)
 	const want = `csv:2:1: the row has no destination: a row is key, destination, status, exact, unlisted, with a comma between them
-csv:3:13: a quotation mark is inside a field, or has no end, or is followed by text; put the whole field into quotation marks, and write "" for one inside
+csv:3:13: a field in quotation marks has no end, or is followed by text; inside it write "" for a quotation mark
 csv:5:6: this column holds 301, 302, 303, 307 or 308, not "9"
 csv:5:8: this column holds the word exact, or nothing, not "x"`
 	if errorText(err) != want {

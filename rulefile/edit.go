@@ -65,8 +65,7 @@ type spot interface {
 	splices(changes []plannedChange, content io.ReaderAt) ([]splice, error)
 }
 
-// Plan reads a file of rules once and finds where to edit it. The error is an [Errors] if the file
-// is invalid, or that of content.
+// Plan reads a file of rules and finds where to edit it. The error is an [Errors], or of content.
 func (e Edit) Plan(content io.Reader, format Format, source string) (p *Plan, err error) {
 	p = &Plan{
 		edit: e, format: format, source: source, others: ruleSum{format, maphash.MakeSeed(), 0},

@@ -43,18 +43,15 @@ func (t *csvTable) check(rule resolver.Rule) error {
 		return err
 	}
 	for _, column := range properties {
-		if !column.isSaid(rows) || slices.Contains(t.columns, column) {
-			continue
+		if column.isSaid(rows) && !slices.Contains(t.columns, column) {
+			return errors.New("the table has no column " + column.name + "; add it to the header, or " +
+				"write one in front of the first row, such as " + namesOf(properties))
 		}
-		return errors.New("the table has no column " + column.name + "; add it to the header, or write " +
-			"one in front of the first row, such as " + namesOf(properties))
 	}
 	return nil
 }
 
-func (t *csvTable) splices(
-	changes []plannedChange, content io.ReaderAt,
-) ([]splice, error) {
+func (t *csvTable) splices(changes []plannedChange, content io.ReaderAt) ([]splice, error) {
 	splices, end := t.changed, t.lines.end
 	for _, change := range changes {
 		if !change.isFound {
@@ -75,8 +72,7 @@ func (t *csvTable) text(rule *resolver.Rule) (text string) {
 	return text
 }
 
-// line returns the line of a row. Its key begins with a slash if that of the last row that was read
-// does.
+// line returns the line of a row. Its key begins with a slash if that of the last row does.
 func (t *csvTable) line(row *schedule.Window) string {
 	var fields []string
 	for _, column := range t.columns {

@@ -1,6 +1,7 @@
 package rulefile
 
 import (
+	"cmp"
 	"io"
 	"strings"
 
@@ -36,8 +37,7 @@ func (p *Plan) planJSON(content io.Reader) (spot, error) {
 	return place, err
 }
 
-// pass adds the next member, and its change, nil for none. A removed member is cut up to the next
-// key.
+// pass adds the next member and its change, or nil. A removed member is cut up to the next key.
 func (p *jsonPlace) pass(member memberSpan, change *plannedChange) {
 	if len(p.holes) > p.keptHoles {
 		p.holes[len(p.holes)-1].to = member.key
@@ -77,11 +77,8 @@ func (p *jsonPlace) splices(
 			added = append(added, write(*change.Rule, p.last))
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	end, err := p.end(added, content)
-	return append(splices, end), err
+	end, errEnd := p.end(added, content)
+	return append(splices, end), cmp.Or(err, errEnd)
 }
 
 // end adds members after the last one that stays. They replace the members that are removed there,

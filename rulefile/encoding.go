@@ -25,8 +25,8 @@ func withoutByteOrderMark(r io.Reader) (text *bufio.Reader, dropped int) {
 	return b, dropped
 }
 
-// CheckBeginning returns an error if a text with this beginning is in another format, so that every
-// line would be an error. instead says what to write for JSON; it is "" if JSON can be right.
+// CheckBeginning returns an error if a text with this beginning is in another format. instead says
+// what to write for JSON; it is "" if JSON can be right.
 func CheckBeginning(begin []byte, format Format, instead string) error {
 	begins := func(with string) bool { return bytes.HasPrefix(begin, []byte(with)) }
 	switch {
@@ -35,7 +35,7 @@ func CheckBeginning(begin []byte, format Format, instead string) error {
 	case begins("PK\x03\x04") || begins("\xd0\xcf\x11\xe0"): // a zip file, or an old Excel file
 		return errors.New("this is a spreadsheet, or another file that is not text; save it as CSV, in " +
 			"UTF-8, with the columns key and destination")
-	case instead == "" || !beginsJSON(begin):
+	case instead == "" || format == JSON || !beginsJSON(begin):
 		return nil
 	}
 	return fmt.Errorf("this is JSON, not %s; %s", format, instead)

@@ -84,8 +84,7 @@ func (s *jsonScanner) token() (token jsonToken, err error) {
 	return token, err
 }
 
-// skipSpace goes to the next token, and returns its first byte. Line ends occur only between
-// tokens.
+// skipSpace goes to the next token, and returns its first byte. No token has a line end.
 func (s *jsonScanner) skipSpace() (first byte, err error) {
 	for {
 		c, err := s.r.ReadByte()
@@ -140,8 +139,8 @@ func (s *jsonScanner) readString(token *jsonToken) error {
 	return nil
 }
 
-// hasHalfCharacter reports whether an escape in raw is half a surrogate pair. The library then puts
-// U+FFFD into text, although raw has no such character.
+// hasHalfCharacter reports whether an escape in raw is half a surrogate pair, for which the library
+// puts U+FFFD into text.
 func hasHalfCharacter(text string, raw []byte) bool {
 	meant := bytes.Count(raw, []byte("\uFFFD")) + bytes.Count(bytes.ToLower(raw), []byte(`\ufffd`))
 	return strings.Count(text, "\uFFFD") > meant
@@ -221,8 +220,7 @@ func blanksEnd(text []byte, i int) int {
 	return i
 }
 
-// plainStringEnd returns the end of an ASCII string without escapes that begins at i, or the end of
-// the text if there is none.
+// plainStringEnd returns the end of an ASCII string without escapes at i, or that of the text.
 func plainStringEnd(text []byte, i int) int {
 	if i >= len(text) || text[i] != '"' {
 		return len(text)

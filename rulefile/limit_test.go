@@ -57,14 +57,14 @@ func TestReadingEndsAfterTenThousandErrors(t *testing.T) {
 		"members of a JSON object": {JSON, `{"a": {`, `"x":1,`, ""},
 		"CSV":                      {CSV, "", "a\n", ""},
 		"a CSV header":             {CSV, "key,to", ",x", "\n"},
-		"a CSV row":                {CSV, "key" + strings.Repeat(",", 3*maxErrors+1) + "to\nb", ",x", ",/c"},
+		"a CSV row":                {CSV, "key" + strings.Repeat(",", 3*maxReports+1) + "to\nb", ",x", ",/c"},
 		"_redirects":               {Redirects, "", "/a b\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			text := strings.NewReader(tt.start + strings.Repeat(tt.part, 3*maxErrors) + tt.rest)
+			text := strings.NewReader(tt.start + strings.Repeat(tt.part, 3*maxReports) + tt.rest)
 			err := Read(text, tt.format, "links", func(resolver.Rule) {})
 			errs, _ := errors.AsType[Errors](err)
-			if len(errs) != maxErrors+1 || !strings.Contains(errs[maxErrors].Message, "reading ends here") {
+			if len(errs) != maxReports+1 || !strings.Contains(errs[maxReports].Message, "reading ends here") {
 				t.Errorf("%d errors, the last of them %v", len(errs), errs[len(errs)-1])
 			}
 		})

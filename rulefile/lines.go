@@ -85,6 +85,5 @@ func saysSomething(line []byte) bool {
 // lineSpace is the characters between the words of a line.
 const lineSpace = " \t\r\v\f"
 
-// maxText is the maximum length of a line, or of a JSON string. Keys and destinations are much
-// shorter.
+// maxText limits lines and strings of JSON; keys and destinations are much shorter.
 const maxText = 1 << 20

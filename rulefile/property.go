@@ -26,49 +26,31 @@ type property struct {
 }
 
 var (
-	keyProperty = &property{
-		name: "key", others: []string{"from", "source", "short", "slug"},
-		field: func(w *schedule.Window) any { return &w.Rule.Key },
-	}
-	destinationProperty = &property{
-		name: "destination", member: "to", others: []string{"to", "target", "url"},
-		takes: "a string", kind: jsonString,
-		field: func(w *schedule.Window) any { return &w.Rule.Value },
-	}
-	statusProperty = &property{
-		name: "status", member: "status", others: []string{"code", "status_code"},
+	keyProperty = &property{name: "key", others: []string{"from", "source", "short", "slug"},
+		field: func(w *schedule.Window) any { return &w.Rule.Key }}
+	destinationProperty = &property{name: "destination", member: "to",
+		others: []string{"to", "target", "url"}, takes: "a string", kind: jsonString,
+		field: func(w *schedule.Window) any { return &w.Rule.Value }}
+	statusProperty = &property{name: "status", member: "status", others: []string{"code", "status_code"},
 		words: statusCodes, takes: statusCodes, kind: jsonWord,
-		field: func(w *schedule.Window) any { return &w.Rule.Status },
-	}
-	exactProperty = &property{
-		name: "exact", member: "exact",
+		field: func(w *schedule.Window) any { return &w.Rule.Status }}
+	exactProperty = &property{name: "exact", member: "exact",
 		words: "the word exact, or nothing", takes: trueOrFalse, kind: jsonWord,
-		field: func(w *schedule.Window) any { return &w.Rule.Exact },
-	}
-	unlistedProperty = &property{
-		name: "unlisted", member: "unlisted",
+		field: func(w *schedule.Window) any { return &w.Rule.Exact }}
+	unlistedProperty = &property{name: "unlisted", member: "unlisted",
 		words: "the word unlisted, or nothing", takes: trueOrFalse, kind: jsonWord,
-		field: func(w *schedule.Window) any { return &w.Rule.Unlisted },
-	}
-	queryProperty = &property{
-		name: "query", member: "query",
+		field: func(w *schedule.Window) any { return &w.Rule.Unlisted }}
+	queryProperty = &property{name: "query", member: "query",
 		words: QueryModes + ", or nothing", takes: QueryModes, kind: jsonString,
-		field: func(w *schedule.Window) any { return &w.Rule.Query },
-	}
-	noteProperty = &property{
-		name: "note", member: "note", takes: "a string", kind: jsonString,
-		field: func(w *schedule.Window) any { return &w.Rule.Note },
-	}
-	sinceProperty = &property{
-		name: "since", member: "since",
+		field: func(w *schedule.Window) any { return &w.Rule.Query }}
+	noteProperty = &property{name: "note", member: "note", takes: "a string", kind: jsonString,
+		field: func(w *schedule.Window) any { return &w.Rule.Note }}
+	sinceProperty = &property{name: "since", member: "since",
 		words: "a time, or nothing", takes: "a time", kind: jsonString,
-		field: func(w *schedule.Window) any { return &w.Since },
-	}
-	untilProperty = &property{
-		name: "until", member: "until",
+		field: func(w *schedule.Window) any { return &w.Since }}
+	untilProperty = &property{name: "until", member: "until",
 		words: "a time, or nothing", takes: "a time", kind: jsonString,
-		field: func(w *schedule.Window) any { return &w.Until },
-	}
+		field: func(w *schedule.Window) any { return &w.Until }}
 )
 
 const trueOrFalse = "true or false"
@@ -191,11 +173,6 @@ func ColumnName(name string) (own string, ok bool) {
 
 // memberNamed returns the property for the name of a member, or of the column, or nil.
 func memberNamed(name string) *property {
-	for _, p := range properties[1:] {
-		if p.member == name {
-			return p
-		}
-	}
 	if p := propertyNamed(name); p.member != "" {
 		return p
 	}

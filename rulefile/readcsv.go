@@ -15,16 +15,6 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
-// readCSV reads rules from a table.
-func (o Reading) readCSV(
-	r io.Reader, source string, add func(resolver.Rule),
-) ([]lint.Warning, error) {
-	rows := NewRows(r, source)
-	rows.lends = o.Lends
-	first, err := rows.Next()
-	return o.ReadRows(rows, first, err, add)
-}
-
 // Renaming adapts the reading of a table with other column names, or other words in its fields. The
 // zero value is for our own tables.
 type Renaming struct {
@@ -78,9 +68,6 @@ func (c *Rows) pass(add func(resolver.Rule)) {
 		add(c.rule.Rule)
 		return
 	}
-	if c.held == nil {
-		c.held = map[string][]schedule.Window{}
-	}
 	w := c.rule
 	w.Rule = w.Rule.Clone()
 	c.held[w.Rule.Key] = append(c.held[w.Rule.Key], w)
@@ -111,7 +98,8 @@ type Rows struct {
 
 // NewRows returns a reader of the rows of a table.
 func NewRows(r io.Reader, source string) *Rows {
-	c := &Rows{lines: newLineReader(r, source), columns: properties[:fewColumns]}
+	c := &Rows{lines: newLineReader(r, source), columns: properties[:fewColumns],
+		held: make(map[string][]schedule.Window)}
 	c.quoted = csv.NewReader(&c.line)
 	c.quoted.Comma, c.quoted.FieldsPerRecord, c.quoted.ReuseRecord = 0, -1, true
 	return c
@@ -130,7 +118,7 @@ func (c *Rows) Next() ([]string, error) {
 		}
 		if err := c.split(line); err != nil {
 			c.reportSyntax(err)
-		} else if !isBlank(c.row) {
+		} else if slices.ContainsFunc(c.row, isFilled) { // spreadsheets also write other rows
 			return c.row, nil
 		}
 	}
@@ -196,16 +184,18 @@ func separatorOf(line []byte) rune {
 func (c *Rows) reportSyntax(err error) {
 	column := 1
 	if syntax, ok := errors.AsType[*csv.ParseError](err); ok {
-		column = syntax.Column
+		column, err = syntax.Column, syntax.Err
 	}
-	c.reports.wrong(c.lines.position(column), "a quotation mark is inside a field, or has no end, or "+
-		`is followed by text; put the whole field into quotation marks, and write "" for one inside`)
+	message := "a field in quotation marks has no end, or is followed by text; inside it " +
+		`write "" for a quotation mark`
+	if err == csv.ErrBareQuote {
+		message = "there is a quotation mark inside a field; put the whole field into quotation " +
+			`marks, and write "" for the one inside`
+	}
+	c.reports.wrong(c.lines.position(column), "%s", message)
 }
 
-// isBlank reports whether all fields of a row are empty, as in spreadsheets.
-func isBlank(row []string) bool {
-	return !slices.ContainsFunc(row, func(field string) bool { return field != "" })
-}
+func isFilled(field string) bool { return field != "" }
 
 // readRule makes a rule from a row, or reports its errors.
 func (c *Rows) readRule(row []string) {
@@ -281,14 +271,11 @@ func cutSlash(field string) (key string, cut bool) {
 
 // checkRest reports the first field after the last column that is not empty.
 func (c *Rows) checkRest(row []string) {
-	for i := len(c.columns); i < len(row); i++ {
-		if row[i] == "" {
-			continue
-		}
+	n := len(c.columns)
+	if i := n + slices.IndexFunc(row[min(n, len(row)):], isFilled); i >= n {
 		c.reports.wrong(c.At(i), "the table has %d columns (%s), but %s is in column %d; remove it, or "+
-			"put a field that contains %s into quotation marks", len(c.columns), namesOf(c.columns),
-			quote(row[i]), i+1, separatorNames[c.quoted.Comma])
-		return
+			"put a field that contains %s into quotation marks", n, namesOf(c.columns), quote(row[i]), i+1,
+			separatorNames[c.quoted.Comma])
 	}
 }
 

@@ -61,10 +61,7 @@ func (o Reading) Read(
 	const enough = 512
 	text := bufio.NewReaderSize(r, roomFor(r, 16<<10))
 	begin, _ := text.Peek(enough)
-	instead := "write the format json, or give the file a name that ends in .json"
-	if format == JSON {
-		instead = ""
-	}
+	const instead = "write the format json, or give the file a name that ends in .json"
 	if err := CheckBeginning(begin, format, instead); err != nil {
 		return nil, Errors{{resolver.Position{Source: source, Line: 1, Column: 1}, err.Error()}}
 	}
@@ -72,7 +69,10 @@ func (o Reading) Read(
 	case JSON:
 		return nil, o.readJSON(text, source, o.withDefaults(add))
 	case CSV:
-		return o.readCSV(text, source, add)
+		rows := NewRows(text, source)
+		rows.lends = o.Lends
+		first, err := rows.Next()
+		return o.ReadRows(rows, first, err, add)
 	case Redirects:
 		if _, err := ParseDialect(cmp.Or(string(o.Dialect), string(Netlify))); err != nil {
 			return nil, err

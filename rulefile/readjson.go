@@ -1,6 +1,7 @@
 package rulefile
 
 import (
+	"cmp"
 	"io"
 	"regexp"
 	"slices"
@@ -39,6 +40,13 @@ func (o Reading) readJSON(r io.Reader, source string, add func(resolver.Rule)) e
 	return j.read()
 }
 
+// ReadExpectations reads expectations, an object from request path to destination, "pass", "gone"
+// or "error". It is [ReadJSON] with other messages.
+func ReadExpectations(r io.Reader, source string, add func(resolver.Rule)) error {
+	j := jsonReader{tokens: newJSONScanner(r, source), add: add, isOfExpectations: true}
+	return j.read()
+}
+
 // ReadJSONPatch reads a JSON merge patch (RFC 7396) of an object of rules. It passes on each rule
 // as it is then, or the key of one that null removes. Members of an object are merged with those of
 // the rule that now returns, which has them also where it is written as a string; null takes one
@@ -70,8 +78,9 @@ type jsonReader struct {
 	Reports
 	tokens *jsonScanner
 	add    func(resolver.Rule)
-	// isValue: a value is read without the object around it.
-	isValue bool
+	// isOfExpectations: expectations are read, not rules. isValue: a value is read without the
+	// object around it.
+	isOfExpectations, isValue bool
 	// now returns the rule that a merge patch is of; nil for no patch. isNull: it removes the rule.
 	now    func(key string) (resolver.Rule, bool)
 	isNull bool
@@ -88,32 +97,34 @@ type jsonReader struct {
 // value to end. The zero value is none.
 type memberSpan struct{ key, keyEnd, value, end int }
 
-// objectPerLink is the error of lists of links, in which all rules would have the same key.
-const objectPerLink = "this is an object for each link, as golink exports them; rules are one " +
-	"object from key to destination, such as {\"docs\": \"https://docs.example\"}; a list of golink " +
-	"is converted with --from golink"
-
-// severalObjects matches the beginning of such a list.
-var severalObjects = regexp.MustCompile(`^[^"]*\{[^{}]*\}\s*\{`)
+// listOfLinks matches the beginning of a list of links: golink's, or objects whose first member is no
+// destination. As rules, all of these would have the same keys.
+var listOfLinks = regexp.MustCompile(`^\s*\{\s*("Short"\s*:\s*"[^"/]*"\s*,\s*"Long"|` +
+	`"[^"]*"\s*:\s*"[^"/]*"[^{}]*\}\s*\{)`)
 
 // read reads an object of rules, up to the end of the input. The error has all errors.
 func (j *jsonReader) read() error {
-	const what = "rules are an object from key to destination, not "
-	if begin, _ := j.tokens.r.Peek(j.tokens.r.Size()); severalObjects.Match(begin) {
-		j.fail(&Error{resolver.Position{Source: j.tokens.source, Line: 1, Column: 1}, objectPerLink})
+	all, what := "rules", "rules are an object from key to destination, not "
+	if j.isOfExpectations {
+		all = "expectations"
+		what = "expectations are an object from request path to destination, pass, gone or error, not "
+	} else if begin, _ := j.tokens.r.Peek(j.tokens.r.Size()); listOfLinks.Match(begin) {
+		j.fail(&Error{resolver.Position{Source: j.tokens.source, Line: 1, Column: 1},
+			"this is an object for each link, as golink exports them; rules are one object from key to " +
+				`destination, such as {"docs": "https://docs.example"}; a list of golink is converted ` +
+				"with --from golink"})
 	}
-	switch start := j.next(); start.kind {
-	case '{':
-	case '[':
+	switch start := j.next(); {
+	case start.kind == '[' && !j.isOfExpectations:
 		j.fail(&Error{start.at, what + "an array; a list of redirects, such as Vercel's, is converted " +
 			"with --from array"})
-	default:
+	case start.kind != '{':
 		j.fail(&Error{start.at, what + kindOf(start)})
 	}
 	j.open = j.tokens.offset - 1
 	j.readMembers(j.readRule, j.readPlainRules)
 	j.close = j.tokens.offset - 1
-	return j.readEnd("the object")
+	return j.readEnd("the object of " + all)
 }
 
 // readEnd checks that the input ends here, and returns all errors.
@@ -183,14 +194,25 @@ func (j *jsonReader) readValue(rule *resolver.Rule) (start int) {
 	switch {
 	case value.kind == jsonString:
 		rule.Value = value.text
-	case value.kind == '{' || value.kind == '[':
+	case value.kind == '{' || value.kind == '[' && !j.isOfExpectations:
 		j.readWindows(rule, value)
 	case !j.isNull:
-		j.wrong(value.at, "the value of %s is %s: write the destination as a string, or as an object "+
-			`{"to": "…"}%s`, quote(rule.Key), kindOf(value), InsteadOfStatus(value.text))
+		instead := `write the destination as a string, or as an object {"to": "…"}`
+		if j.isOfExpectations {
+			instead = `write a destination, "pass", "gone" or "error" as a string`
+		}
+		j.wrong(value.at, "the value of %s is %s: %s", quote(rule.Key), kindOf(value),
+			cmp.Or(insteadOfStatus(rule.Key, value), instead))
 		j.skip(value)
 	}
 	return value.start
+}
+
+// insteadOfStatus returns the member to write for the status of an error, if a rule can have it.
+func insteadOfStatus(key string, status jsonToken) string {
+	return resolver.InsteadOfStatus(status.text, func(outcome string) string {
+		return quote(key) + ": " + quote(outcome)
+	})
 }
 
 // readWindows reads a value that is an object, or an array of the objects of a key's windows.
@@ -212,8 +234,13 @@ func (j *jsonReader) readWindows(rule *resolver.Rule, value jsonToken) {
 			j.skip(value)
 		}
 		windows = append(windows, o.Window)
-		if !isArray || j.isArrayEnd() {
+		if !isArray {
 			break
+		}
+		if value = j.next(); value.kind == ']' {
+			break
+		} else if value.kind != ',' {
+			j.failJSON(value, `in front of this a "," is missing`)
 		}
 		value = j.nextValue()
 	}
@@ -224,15 +251,6 @@ func (j *jsonReader) readWindows(rule *resolver.Rule, value jsonToken) {
 	if j.end == nil && len(j.errs) == errsBefore {
 		j.join(rule, windows, "the value of "+quote(rule.Key))
 	}
-}
-
-// isArrayEnd reads what stands behind a value of an array, and reports whether that is its end.
-func (j *jsonReader) isArrayEnd() bool {
-	behind := j.next()
-	if behind.kind != ',' && behind.kind != ']' {
-		j.failJSON(behind, `in front of this a "," is missing`)
-	}
-	return behind.kind == ']'
 }
 
 // jsonObject is a value that is an object, while it is read.
@@ -251,7 +269,7 @@ func (j *jsonReader) readObject(o *jsonObject) {
 	j.readMembers(func(name jsonToken) { j.readMember(o, name) }, func() {})
 	start, key, first := o.Rule.Position, quote(o.Rule.Key), o.nested.text
 	switch isNested := o.nested.kind != 0; {
-	case isNested && o.seen == nil && !j.isValue:
+	case isNested && o.seen == nil && !j.isValue && !j.isOfExpectations:
 		j.wrong(start, "rules are not nested: write %s for the key %s in %s, or remove %s and its "+
 			"braces, if it only wraps the rules", quote(o.Rule.Key+"/"+first), quote(first), key, key)
 		return
@@ -314,8 +332,12 @@ func (j *jsonReader) setMember(w *schedule.Window, p *property, value jsonToken)
 	if p.setMember(w, value) {
 		return
 	}
+	instead := p.instead(value.text)
+	if p == statusProperty {
+		instead = behind(insteadOfStatus(w.Rule.Key, value))
+	}
 	j.wrong(value.at, "%q in the value of %s takes %s, not %s%s", p.member, quote(w.Rule.Key),
-		p.takes, kindOf(value), p.instead(value.text))
+		p.takes, kindOf(value), instead)
 }
 
 // skip skips the rest of a value after its first token.

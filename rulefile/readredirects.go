@@ -45,9 +45,7 @@ func (o Reading) ReadLines(t *redirects.Table, r io.Reader, source string) error
 }
 
 // addLines is ReadLines that also passes each line to seen, if that is not nil.
-func (o Reading) addLines(
-	t *redirects.Table, lines *lineReader, seen func(redirects.Line),
-) error {
+func (o Reading) addLines(t *redirects.Table, lines *lineReader, seen func(redirects.Line)) error {
 	p := lineParser{dialect: o.Dialect, hosts: o.Hosts}
 	for {
 		text, err := lines.next()

@@ -203,8 +203,8 @@ func IsArrow(word string) bool {
 	return slices.Contains([]string{":", "=", "->", "=>"}, word)
 }
 
-// insteadOfWords returns what to write for a line without a destination after its path, if that can
-// be told: its words are in another order, or an error lacks its page.
+// insteadOfWords returns what to write for a line without a destination after its path, or "": its
+// words are in another order, or an error lacks its page.
 func insteadOfWords(words []word) string {
 	second := words[1].text
 	status := strings.TrimSuffix(second, "!")
@@ -231,8 +231,7 @@ func joined(words []word) string {
 	return strings.Join(line, " ")
 }
 
-// isRewriteInPlace reports whether a line without a destination serves requests unchanged: "/app/*
-// 200".
+// isRewriteInPlace reports whether a line serves requests as they are, such as "/app/* 200".
 func (p *lineParser) isRewriteInPlace() bool {
 	return p.dialect != Cloudflare && strings.TrimSuffix(p.words[1].text, "!") == "200" &&
 		strings.HasSuffix(p.words[0].text, star)

@@ -45,8 +45,7 @@ func (p *lineParser) isPlain() bool {
 		!strings.ContainsAny(path, ":*") && redirects.IsPlain(path)
 }
 
-// translate returns the parsed line as a line of a table, and refuses it if its path has no
-// equivalent.
+// translate returns the line as that of a table, and refuses it if its path has no equivalent.
 func (p *lineParser) translate(at func(column int) resolver.Position) redirects.Line {
 	made := redirects.Line{At: at(p.from.column), ToAt: at(p.to.column), Answer: p.answer}
 	if p.path == "" {
@@ -69,8 +68,12 @@ func (p *lineParser) translate(at func(column int) resolver.Position) redirects.
 		made.Notes = append(made.Notes, p.note)
 	}
 	if unknown := unknownPlaceholder(made.To); unknown != "" {
-		made.Notes = append(made.Notes, unknown+" is not in the path, so it "+
-			"stays as it is in the destination")
+		note := unknown + " is not in the path, so it stays as it is in the destination"
+		if strings.Contains(p.path, "*") {
+			note = "\"" + unknown + "\" stays as it is in the destination; write " + splat +
+				" for what the \"*\" of the path matches"
+		}
+		made.Notes = append(made.Notes, note)
 	}
 	return made
 }
@@ -79,11 +82,10 @@ var (
 	// placeholder matches Cloudflare's; Netlify's are whole segments.
 	placeholder = regexp.MustCompile(`:[A-Za-z]\w*`)
 	// lastPlaceholder matches up to the last one that begins a segment, unless it is a host.
-	lastPlaceholder = regexp.MustCompile(`^(?:.*[^/])?/(:[A-Za-z]\w*)`)
+	lastPlaceholder = regexp.MustCompile(`^(?:.*[^/])?/(:[A-Za-z]\w*|\*)`)
 )
 
-// unknownPlaceholder returns what looks like a placeholder at the beginning of a segment of a
-// destination's path, but is not in the line's path.
+// unknownPlaceholder returns what looks like a placeholder of a destination, but is not in the path.
 func unknownPlaceholder(to []redirects.Piece) (unknown string) {
 	for _, piece := range to {
 		path, rest := cutPath(piece.Text)
@@ -150,8 +152,7 @@ func (p *lineParser) refusePath(path string) (isRefused bool) {
 	return false
 }
 
-// translatePath returns the path of a line as a parsed regular expression. If no rule can have it,
-// it refuses the line, and returns nil.
+// translatePath returns the path as a parsed expression, or refuses the line and returns nil.
 func (p *lineParser) translatePath() *pathexpr.Expression {
 	path := strings.TrimPrefix(p.path, "/")
 	if p.dialect != Cloudflare || strings.HasSuffix(path, "*/") {

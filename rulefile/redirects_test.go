@@ -356,8 +356,10 @@ func TestReadRedirectsWarnsOfLinesThatMeanSomethingElse(t *testing.T) {
 			"/c/{splat}"},
 		"two placeholders in a segment": {"/:a-:b /c/:a/:b", "approximated line 1:1: :b is " +
 			"not in the path, so it stays as it is in the destination"},
-		"a placeholder and a star together": {"/v:a* /c/:a/:splat", "approximated line 1:1: :a is " +
-			"not in the path, so it stays as it is in the destination"},
+		"a placeholder and a star together": {"/v:a* /c/:a/:splat", "approximated line 1:1: \":a\" stays " +
+			"as it is in the destination; write :splat for what the \"*\" of the path matches"},
+		"a star in the destination": {"/a/* /c/*", "approximated line 1:1: \"*\" stays as it is in the " +
+			"destination; write :splat for what the \"*\" of the path matches"},
 		"a star at a segment's beginning": {"/*-a /c",
 			`line never reached 1:1: no request reaches this line: a "*" must end its segment; write a line for each path, or use Caddy's redir with a path_regexp matcher`},
 		"a placeholder in another spelling": {"/%61/:b /c\n/a/d /e",
@@ -551,8 +553,8 @@ func TestWriteRedirectsWritesLinesThatMeanTheSame(t *testing.T) {
 
 func TestARuleWhoseLineWouldEndItsOwnWayIsNotWritten(t *testing.T) {
 	all := resolver.Rule{Key: "{+all}", Value: "/0", Exact: true}
-	const want = `key "{+all}": the line of a _redirects file would be a rule for 0, too, in front ` +
-		"of any line for that; write json or csv"
+	const want = `key "{+all}": the line of a _redirects file would be a rule for 0, too, which ` +
+		"has one; write json or csv"
 	for _, exact := range []bool{true, false} {
 		got, err := write(rulefile.Redirects, resolver.Rule{Key: "0", Value: "pass", Exact: exact}, all)
 		if exact && (errorText(err) != want || got != "/0 /0 200\n") {
@@ -627,10 +629,29 @@ func TestWhatTablesBecomeIsWrittenBackAsTheyWere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		written, _ := write(rulefile.Redirects, rules...) // less those for paths with a slash
+		written, err := write(rulefile.Redirects, rules...)
+		checkLeftOut(t, err)
 		again, _, err := readLines(rulefile.Reading{}, written)
 		if err != nil || !slices.Equal(rulesByKey(again), rulesByKey(rules)) {
 			t.Errorf("%s%v\nis written as\n%s%v, %v", text, rules, written, again, err)
+		}
+	}
+}
+
+// checkLeftOut checks that no rules were left out but those that lines make together with others:
+// for a path with a slash at its end, and for what is below a segment that begins with a text.
+func checkLeftOut(t *testing.T, err error) {
+	t.Helper()
+	isMade := regexp.MustCompile(`^redirects:\d+:1: key "(.*/": a _redirects file cannot have it: ` +
+		`its line would be the rule from|a\d+-\{_splat\}/\{\+_rest\}": a _redirects file has ` +
+		`placeholders only for whole segments,) `)
+	leftOut, ok := errors.AsType[rulefile.Errors](err)
+	if err != nil && !ok {
+		t.Fatal(err)
+	}
+	for _, e := range leftOut {
+		if !isMade.MatchString(e.Error()) {
+			t.Error(e)
 		}
 	}
 }
@@ -670,8 +691,7 @@ func TestWriteRedirectsLeavesOutWhatNoLineSaysAndListsIt(t *testing.T) {
 		"a star that is none": {resolver.Rule{Key: "a/*", Value: "/b", Exact: true},
 			cannot + `its line would be the rule from "a/{+splat}" to "/b"`},
 		"a variable of many segments": {resolver.Rule{Key: "a/{+b}", Value: "/c/{+b}",
-			Exact: true}, "the line of a _redirects file would be a rule for a, too, in front of any line for " +
-			"that; write json or csv"},
+			Exact: true}, "the line of a _redirects file would be a rule for a, too; add one for that key"},
 		"a variable within a word": {resolver.Rule{Key: "{a}b", Value: "/c/{a}", Exact: true},
 			"a _redirects file has placeholders only for whole segments, and \"*\" after text at the " +
 				"end of a path"},

@@ -29,16 +29,9 @@ const (
 	WarnWholeTable lint.Kind = "whole table"
 )
 
-// warnMore: more warnings were dropped.
-const warnMore lint.Kind = "more warnings"
-
-// maxErrors is how many errors a reader lists before it stops, and maxWarnings how many warnings
-// are kept. A file of a million bad lines is not a file of rules, and its messages should not take
-// more memory than rules do.
-const (
-	maxErrors   = 10_000
-	maxWarnings = 10_000
-)
+// maxReports is how many errors a reader lists before it stops, and how many warnings it keeps. A
+// file of a million bad lines is not a file of rules, and should not take more memory than one.
+const maxReports = 10_000
 
 // Reports collects the messages about a file. The zero value keeps as many warnings as are worth
 // reading.
@@ -58,7 +51,7 @@ func NewReports(keepAll bool) *Reports { return &Reports{keepAll: keepAll} }
 
 // warn records a warning about a line; key is empty if the line makes no rule.
 func (r *Reports) warn(kind lint.Kind, at resolver.Position, key, message string) {
-	if len(r.warnings) >= maxWarnings && !r.keepAll {
+	if len(r.warnings) >= maxReports && !r.keepAll {
 		r.more++
 		return
 	}
@@ -70,10 +63,10 @@ func (r *Reports) warn(kind lint.Kind, at resolver.Position, key, message string
 func (r *Reports) wrong(at resolver.Position, format string, args ...any) {
 	switch {
 	case r.end != nil:
-	case len(r.errs) < maxErrors:
+	case len(r.errs) < maxReports:
 		r.errs.add(at, format, args...)
 	default:
-		r.fail(&Error{at, fmt.Sprintf("this is error number %d, and reading ends here", maxErrors)})
+		r.fail(&Error{at, fmt.Sprintf("this is error number %d, and reading ends here", maxReports)})
 	}
 }
 
@@ -123,15 +116,14 @@ func (r *Reports) Add(report redirects.Report) {
 // returned alone.
 func (r *Reports) Result(end error) ([]lint.Warning, error) {
 	slices.SortStableFunc(r.warnings, func(a, b lint.Warning) int {
-		return comparePlaces(a.Position, b.Position)
+		return a.Position.Compare(b.Position)
 	})
 	if r.more > 0 {
-		message := fmt.Sprintf("%d more warnings of the file are left out", r.more)
-		last := r.warnings[len(r.warnings)-1].Position
-		rest := lint.Warning{Kind: warnMore, Position: last, Message: message}
-		r.warnings = append(r.warnings, rest)
+		r.warnings = append(r.warnings, lint.Warning{Kind: "more warnings",
+			Position: r.warnings[len(r.warnings)-1].Position,
+			Message:  fmt.Sprintf("%d more warnings of the file are left out", r.more)})
 	}
-	byPlace := func(a, b *Error) int { return comparePlaces(a.Position, b.Position) }
+	byPlace := func(a, b *Error) int { return a.Position.Compare(b.Position) }
 	slices.SortStableFunc(r.errs, byPlace)
 	if len(r.unsupported) > 0 {
 		slices.MinFunc(r.unsupported, byPlace).Message += "; or leave such lines out: unsupported " +
@@ -145,9 +137,4 @@ func (r *Reports) Result(end error) ([]lint.Warning, error) {
 		return r.warnings, end
 	}
 	return r.warnings, r.errs.orNil()
-}
-
-// comparePlaces compares two positions in one file.
-func comparePlaces(a, b resolver.Position) int {
-	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 }

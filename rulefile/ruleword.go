@@ -23,8 +23,7 @@ func StatusMisuse(word string) string {
 	return "takes " + StatusWords + ", not " + quote(word) + InsteadOfStatus(word)
 }
 
-// ParseStatus parses a redirect status as people write it in a Caddyfile and on the command line.
-// ok is false for any other word.
+// ParseStatus parses a redirect status as people write it in a Caddyfile or on the command line.
 func ParseStatus(word string) (code int, ok bool) {
 	switch word {
 	case "permanent":
@@ -35,8 +34,7 @@ func ParseStatus(word string) (code int, ok bool) {
 	return statusCode(word)
 }
 
-// InsteadOfStatus returns what to write instead of an error's status after a destination, if a rule
-// can have it.
+// InsteadOfStatus returns what to write instead of an error's status after a destination, or "".
 func InsteadOfStatus(field string) string {
 	return behind(resolver.InsteadOfStatus(field, func(outcome string) string {
 		return outcome + " as the destination"

@@ -17,9 +17,6 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver/pattern"
 )
 
-// Of the lines of a _redirects file that match a path, the first wins. Of the rules of a ruleset,
-// the one with the longest key does.
-
 // writeRedirects writes rules as a _redirects file, in an order in which the first matching line is
 // the right one: those for one path first, then more specific ones. A rule without a status gets
 // the default status, because a line without one has another.
@@ -37,8 +34,11 @@ func writeRedirects(w io.Writer, all iter.Seq[resolver.Rule]) error {
 			in, ok := indexes[resolver.CanonicalKey(made.Key, false)]
 			_, hasBelow := indexes[resolver.CanonicalKey(made.Key+"/{+rest}", false)]
 			if err == nil && (!ok || in > i || !made.Exact && !hasBelow && rules[in].Exact) {
-				err = fmt.Errorf("the line of a _redirects file would be a rule for %s, too, in front of "+
-					"any line for that; write json or csv", made.Key)
+				instead := "; add one for that key"
+				if ok {
+					instead = ", which has one; write json or csv"
+				}
+				err = fmt.Errorf("the line of a _redirects file would be a rule for %s, too%s", made.Key, instead)
 			}
 		}
 		if err != nil {
@@ -50,20 +50,31 @@ func writeRedirects(w io.Writer, all iter.Seq[resolver.Rule]) error {
 	return cmp.Or(b.Flush(), errs.orNil()) // the first error of all writes
 }
 
-// inOrder returns rules with a status, in the order of their lines. Few are not for one path: a
-// table has at most [redirects.MaxWildcards] of those.
+// inOrder returns rules with a status, in the order of their lines. Few are not for one path. Lines
+// for keys that span segments also match the path in front of the span. So they come after all others
+// for as many segments, unless one of these also matches what is below.
 func inOrder(rules iter.Seq[resolver.Rule]) []resolver.Rule {
 	var single, others []resolver.Rule
+	isSpan := func(rule resolver.Rule) bool { return strings.Contains(rule.Key, "{+") }
+	areBelow := make(map[int]bool) // by their number of segments
 	for rule := range rules {
 		rule = withStatus(rule, resolver.DefaultStatus)
 		if rule.Exact && !resolver.IsTemplate(rule.Key) {
 			single = append(single, rule)
-		} else {
-			others = append(others, rule)
+			continue
+		}
+		others = append(others, rule)
+		if !isSpan(rule) && (!rule.Exact || variableAtEnd.MatchString(rule.Key)) {
+			areBelow[patternOf(rule).OwnSegments()] = true
 		}
 	}
 	slices.SortStableFunc(others, func(a, b resolver.Rule) int {
-		return patternOf(a).Compare(patternOf(b))
+		p, q := patternOf(a), patternOf(b)
+		n := p.OwnSegments()
+		if n != q.OwnSegments() || areBelow[n] || isSpan(a) == isSpan(b) {
+			return p.Compare(q)
+		}
+		return q.Compare(p) // which has those that span segments first
 	})
 	return append(single, others...)
 }
@@ -87,15 +98,14 @@ type linesOfRule struct {
 	last redirects.Alone // the rules that the last line makes
 }
 
-// addLine adds a line if it is read as the rule, or returns an error that says how it would be
-// read.
+// addLine adds a line if it is read as the rule. The error says how it would be read.
 func (l *linesOfRule) addLine(line string, rule resolver.Rule) error {
 	const cannot = "a _redirects file cannot have it: "
 	alone, err := rulesOfLine(line)
 	if err != nil {
 		return errors.New(cannot + err.Error())
 	}
-	isRule := func(read resolver.Rule) bool { return isRead(read, rule) }
+	isRule := func(read resolver.Rule) bool { return asRead(read) == asRead(rule) }
 	if alone.Own != nil && !slices.ContainsFunc(slices.Concat(alone.Own, alone.Instead), isRule) {
 		likely := alone.Own[len(alone.Own)-1]
 		return fmt.Errorf(cannot+"its line would be the rule from %q to %q", likely.Key, likely.Value)
@@ -165,8 +175,7 @@ func isHostAlone(path string) bool {
 	return isURL(path) && strings.Count(path, "/") == len("//")
 }
 
-// withPlaceholders writes the variables of a rule as placeholders, and those that span or end
-// segments as "*".
+// withPlaceholders writes variables as placeholders, and those that span or end segments as "*".
 func withPlaceholders(key, value string) (from, to string, err error) {
 	if !resolver.IsTemplate(key) {
 		return key, value, nil
@@ -206,7 +215,11 @@ func withPlaceholders(key, value string) (from, to string, err error) {
 	return from, to, nil
 }
 
-var variableInKey = regexp.MustCompile(`\{(\+?)([A-Za-z_]\w*)\}`)
+var (
+	variableInKey = regexp.MustCompile(`\{(\+?)([A-Za-z_]\w*)\}`)
+	// variableAtEnd matches a key whose last segment ends in a variable, which is "*" in a line.
+	variableAtEnd = regexp.MustCompile(`[^/]\{\w+\}$`)
+)
 
 // checkInRedirects returns an error for a rule that no line can express.
 func checkInRedirects(rule resolver.Rule) error {
@@ -239,20 +252,11 @@ func replacesQuery(rule resolver.Rule) bool {
 func rulesOfLine(text string) (alone redirects.Alone, err error) {
 	var p lineParser
 	p.parse(text)
-	if p.refused != nil {
-		return alone, p.refused
-	}
 	line := p.translate(func(int) resolver.Position { return resolver.Position{} })
 	if p.refused != nil {
 		return alone, p.refused
 	}
 	return redirects.RulesAlone(line, redirects.SlashesIgnored)
-}
-
-// isRead reports whether a rule that was read equals one that was written.
-func isRead(read, written resolver.Rule) bool {
-	read.Position = written.Position
-	return read == written || asRead(read) == asRead(written)
 }
 
 // asRead returns a rule without what a line of a _redirects file cannot express: names of variables

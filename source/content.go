@@ -62,7 +62,8 @@ type rejectedStart struct {
 // contentOptions are the Caddyfile options of a source with such content. The content's name tells
 // its format; nil if something else may.
 func contentOptions(
-	name, format, poll, expect, publicKey *string, allowEmpty *bool, redirects *RedirectsOptions,
+	name, format, poll, expect, publicKey, start *string, allowEmpty *bool,
+	redirects *RedirectsOptions,
 ) []BlockOption {
 	return append([]BlockOption{
 		{Name: "format", Words: []*string{format}, Check: func() error {
@@ -75,6 +76,7 @@ func contentOptions(
 			_, err := parsePublicKey(*publicKey)
 			return err
 		}},
+		StartOption(start),
 		{Name: "allow_empty", Takes: "stands alone", Flag: allowEmpty},
 	}, redirects.block(format, name)...)
 }
@@ -287,7 +289,7 @@ func parseExpectations(b []byte, name string) (expected PlacedExpectations, err 
 		message := fmt.Sprintf("the request path %q %s", entry.Key, what)
 		wrong = append(wrong, Problem{At: entry.Position, Message: message})
 	}
-	err = rulefile.ReadJSON(bytes.NewReader(b), name, func(entry resolver.Rule) {
+	err = rulefile.ReadExpectations(bytes.NewReader(b), name, func(entry resolver.Rule) {
 		if _, known := expected.at[entry.Key]; known {
 			report(entry, "is given twice")
 		}

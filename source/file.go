@@ -53,6 +53,11 @@ type File struct {
 	// refused otherwise, as that is hardly ever meant. Default: it may not.
 	AllowEmpty bool `json:"allow_empty,omitempty"`
 
+	// What Caddy does if it starts while the file cannot be read, and no copy of the rules is
+	// stored: `refuse` to start, or start `without` these rules. Then the other rules serve, and until
+	// the first reading a 404 of the next handler is a 503. Default: `refuse`.
+	Start string `json:"start,omitempty"`
+
 	RedirectsOptions
 
 	content content
@@ -98,7 +103,9 @@ func (s *File) Provision(caddy.Context) error {
 	if expect != "" {
 		s.content.expectations, s.content.expectName = s.beside(s.absolute(expect)), expect
 	}
-	return errors.Join(inPath, inFormat, inReading, inPoll, inKey)
+	var inStart error
+	s.content.reach.StartsWithout, inStart = ParseStart(s.Start)
+	return errors.Join(inPath, inFormat, inReading, inPoll, inKey, inStart)
 }
 
 // absolute returns a path as an absolute one.
@@ -246,6 +253,7 @@ func sameMetadata(before, now *fileState) bool {
 //		poll <interval|off>
 //		expect <path>
 //		minisign <public_key>
+//		start <refuse|without>
 //		allow_empty
 //		dialect <netlify|cloudflare>
 //		unsupported <error|skip>
@@ -268,7 +276,7 @@ func (s *File) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 // options are the options of the source's block.
 func (s *File) options() []BlockOption {
 	return contentOptions(&s.Path, &s.Format, &s.Poll, &s.Expect, &s.Minisign,
-		&s.AllowEmpty, &s.RedirectsOptions)
+		&s.Start, &s.AllowEmpty, &s.RedirectsOptions)
 }
 
 // checkPath returns an error for a URL.

@@ -27,6 +27,14 @@ type Reachability struct {
 	// the source is provisioned.
 	CopyKey string
 
+	// ~, if not nil, is called with the version of rules that begin to serve, unless Watch is. So a
+	// source can remember what has served, for example to refuse what is older. It returns at once.
+	Served func(version string)
+
+	// StartsWithout says that a handler may start without the rules while the source cannot be read
+	// and has no stored copy. It is set when the source is provisioned.
+	StartsWithout bool
+
 	mu     sync.Mutex
 	outage *Outage // nil for none; never changed in place
 }

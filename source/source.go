@@ -131,27 +131,3 @@ type Observed interface {
 	// Reach returns the source's reachability; always the same pointer.
 	Reach() *Reachability
 }
-
-// Attributed is a [Source] that says for whom it reads.
-type Attributed interface {
-	Source
-
-	// ReadFor is called with the handler's public name, before the first Read.
-	ReadFor(handler string)
-}
-
-// Serving is a [Source] that remembers what has served, for example to refuse what is older.
-type Serving interface {
-	Source
-
-	// Serves is called with the version of rules that begin to serve. It returns at once. Watch
-	// gets the version that serves at the start.
-	Serves(version string)
-}
-
-// TellServing tells a source the version of its rules that begin to serve, if it wants to know.
-func TellServing(from Source, version string) {
-	if serving, does := from.(Serving); does {
-		serving.Serves(version)
-	}
-}

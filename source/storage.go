@@ -51,6 +51,11 @@ type Storage struct {
 	// refused otherwise, as that is hardly ever meant. Default: it may not.
 	AllowEmpty bool `json:"allow_empty,omitempty"`
 
+	// What Caddy does if it starts while the entry cannot be read, and no copy of the rules is
+	// stored: `refuse` to start, or start `without` these rules. Then the other rules serve, and until
+	// the first reading a 404 of the next handler is a 503. Default: `refuse`.
+	Start string `json:"start,omitempty"`
+
 	RedirectsOptions
 
 	content  content
@@ -88,7 +93,9 @@ func (s *Storage) Provision(ctx caddy.Context) error {
 	if s.Expect != "" {
 		s.content.expectations, s.content.expectName = s.beside(s.Expect), s.Expect
 	}
-	return errors.Join(inKey, inStorage, inFormat, inReading, inPoll, inPublicKey)
+	var inStart error
+	s.content.reach.StartsWithout, inStart = ParseStart(s.Start)
+	return errors.Join(inKey, inStorage, inFormat, inReading, inPoll, inPublicKey, inStart)
 }
 
 // findStorage returns the storage of the block, or Caddy's own.
@@ -251,6 +258,7 @@ func (s *Storage) lock(ctx context.Context) (func(), error) {
 //		poll <interval|off>
 //		expect <key>
 //		minisign <public_key>
+//		start <refuse|without>
 //		allow_empty
 //		dialect <netlify|cloudflare>
 //		unsupported <error|skip>
@@ -258,7 +266,7 @@ func (s *Storage) lock(ctx context.Context) (func(), error) {
 //	}
 func (s *Storage) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	options := contentOptions(&s.Key, &s.Format, &s.Poll, &s.Expect, &s.Minisign,
-		&s.AllowEmpty, &s.RedirectsOptions)
+		&s.Start, &s.AllowEmpty, &s.RedirectsOptions)
 	options = append(options, BlockOption{Name: "storage", Unmarshal: s.unmarshalStorage})
 	block := Block{Argument: "one key", Value: &s.Key, Options: options}
 	return block.Unmarshal(d)

@@ -10,14 +10,8 @@ import (
 func (s *URL) ReachBy(
 	config *tls.Config, transport http.RoundTripper, isPrivate func(netip.AddrPort) bool,
 ) {
-	s.network.tls, s.network.transport = config, transport
+	s.client.TLS, s.client.Transport = config, transport
 	if isPrivate != nil {
-		s.network.isPrivate = isPrivate
+		s.client.IsPrivate = isPrivate
 	}
 }
-
-// IsPrivate and ShownURL are tested in tables.
-var (
-	IsPrivate = isPrivate
-	ShownURL  = shownURL
-)

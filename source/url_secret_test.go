@@ -8,7 +8,6 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-shortlink/shortlink/internal/testcaddy"
-	"github.com/caddy-shortlink/shortlink/source"
 )
 
 // The secrets stand in the URL, by placeholder and as they are, and in a header.
@@ -62,23 +61,5 @@ func TestNoSecretIsInALogAnErrorTheStatusOrAMetric(t *testing.T) {
 				t.Errorf("status does not say %s: %s", shown, status)
 			}
 		})
-	}
-}
-
-func TestAURLIsShownWithoutWhatMayBeSecret(t *testing.T) {
-	for written, want := range map[string]string{
-		"https://example.com/links.json":           "https://example.com/links.json",
-		"https://example.com/a@b/links.json":       "https://example.com/a@b/links.json",
-		"https://example.com?key=a":                "https://example.com?key=***",
-		"https://ann:pass@example.com/l?a=1&b#c":   "https://***@example.com/l?a=***&***",
-		"https://a@b@example.com":                  "https://***@example.com",
-		"https://{env.USER}@{env.HOST}/{env.PATH}": "https://***@{env.HOST}/{env.PATH}",
-		"{env.LINKS_URL}":                          "{env.LINKS_URL}",
-		"https://example.com/\n":                   `https://example.com/\u000a`,
-		"":                                         "",
-	} {
-		if got := source.ShownURL(written); got != want {
-			t.Errorf("%q is shown as %q, want %q", written, got, want)
-		}
 	}
 }

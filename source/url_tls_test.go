@@ -54,14 +54,13 @@ func TestWhatServesGoesOnWhileTheServerCannotBeTrustedOrFound(t *testing.T) {
 	foreign := startWith(t, now.Add(-time.Hour), now.Add(time.Hour), "other.example")
 	for name, tt := range map[string]struct{ address, told string }{
 		"expired": {startWith(t, now.Add(-2*time.Hour), now.Add(-time.Hour), "127.0.0.1").URL,
-			", which is not now by the clock here; renew the certificate, or set the clock"},
+			", which is not now by the clock here"},
 		"of a time to come, or a clock that is slow": {
 			startWith(t, now.Add(time.Hour), now.Add(2*time.Hour), "127.0.0.1").URL,
-			", which is not now by the clock here; renew the certificate, or set the clock"},
-		"of another host": {foreign.URL, "write a name that it is for, or get another certificate"},
-		"closed":          {closed.URL, "dial: connect: connection refused"},
-		"no such host": {"https://links.invalid", "links.invalid: there is no host of this name; " +
-			"check the URL"},
+			", which is not now by the clock here"},
+		"of another host":          {foreign.URL, "certificate is valid for other.example, not 127.0.0.1"},
+		"closed":                   {closed.URL, "dial: connect: connection refused"},
+		"no such host":             {"https://links.invalid", "links.invalid: there is no host of this name"},
 		"a placeholder of nothing": {"", "is no URL that begins with https:// and a host"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,8 +96,7 @@ func TestACertificateOfNobodyKnownIsAnError(t *testing.T) {
 	})
 	s := &testcaddy.Server{Addr: testcaddy.FreeAddress(t)}
 	err = s.TryToLoad(t, urlBlock(server.URL+"/links.json", ""))
-	if err == nil || !strings.Contains(err.Error(), "unknown authority") ||
-		!strings.Contains(err.Error(), "; let the system trust that") {
+	if err == nil || !strings.Contains(err.Error(), "unknown authority") {
 		t.Errorf("the error is %v", err)
 	}
 }

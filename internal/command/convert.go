@@ -34,6 +34,8 @@ type converting struct {
 	keys          string            // a [migrate.KeyKind]
 	all           bool              // report each line also at a terminal
 	caddyfile     string            // where to write what is no rule, or ""
+	loosely       bool
+	base          string
 }
 
 // skipped is how unsupported lines are read: the output never has them, and each is reported with
@@ -100,9 +102,12 @@ func (c *converting) addDefaultFlags(cmd *cobra.Command) {
 	cmd.Flags().StringToStringVar(&c.columns, "columns", nil,
 		"Columns of a CSV table, such as key=Slashtag,to=Destination,status=Code")
 	cmd.Flags().StringVar(&c.keys, "keys", "",
-		"What keys in YAML are: literal or regexp (default: an expression if it looks like one)")
+		"What keys of lists are: literal or regexp (default: an expression if it looks like one)")
 	_ = cmd.RegisterFlagCompletionFunc("keys", cobra.FixedCompletions(
 		migrate.KeyKinds(), cobra.ShellCompDirectiveNoFileComp))
+	cmd.Flags().BoolVar(&c.loosely, "loosely", false,
+		"Take expressions for some characters of a segment, such as [0-9]+, for those of any")
+	cmd.Flags().StringVar(&c.base, "base", "", "Path of the directory of a .htaccess (default: /)")
 	_ = cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions([]cobra.Completion{
 		"301", "302", "303", "307", "308"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("query", cobra.FixedCompletions(
@@ -142,6 +147,7 @@ func (c *converting) run(cmd *cobra.Command, args []string) error {
 		return migrate.Convert(w, to, migrate.Input{
 			Reader: &steppingReader{Reader: r, progress: progress}, Source: printable.Text(path),
 			Reading: how, Columns: c.columns, Keys: migrate.KeyKind(c.keys),
+			Loosely: c.loosely, Base: c.directory(),
 		}, from)
 	})
 	if _, is := errors.AsType[negative](err); err != nil && !is {
@@ -239,9 +245,16 @@ func (c *converting) checkFlags(from migrate.Format) error {
 	}
 	switch {
 	case c.keys != "" && !from.HasKeys:
-		return fmt.Errorf("--keys is for --from yaml, and %s is read; leave it out", from.Name)
+		return fmt.Errorf("--keys is for --from yaml and array, and %s is read; leave it out", from.Name)
 	case c.keys != "" && !slices.Contains(migrate.KeyKinds(), c.keys):
 		return fmt.Errorf("--keys is literal or regexp, not %q", c.keys)
+	case c.loosely && !from.HasExpressions:
+		return fmt.Errorf("--loosely is for formats with regular expressions, and %s has none; leave it "+
+			"out", from.Name)
+	case c.base != "" && from.Name != "htaccess":
+		return fmt.Errorf("--base is for --from htaccess, and %s is read; leave it out", from.Name)
+	case c.base != "" && !strings.HasPrefix(c.base, "/"):
+		return fmt.Errorf("--base is a path that begins with \"/\", not %q", c.base)
 	case from.SaysStatus && c.status != "":
 		return fmt.Errorf("--status is for rules without a status, and %s sets one for each line; "+
 			"leave it out", from.Name)
@@ -250,6 +263,14 @@ func (c *converting) checkFlags(from migrate.Format) error {
 			"does; leave it out", from.Name)
 	}
 	return nil
+}
+
+// directory returns the path of the directory of a .htaccess, with a slash at its end.
+func (c *converting) directory() string {
+	if c.base == "" {
+		return ""
+	}
+	return strings.TrimSuffix(c.base, "/") + "/"
 }
 
 // checkColumns returns an error for columns that tables do not have.

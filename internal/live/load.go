@@ -339,7 +339,9 @@ func (rs *Ruleset) swap(next *candidate, by author) {
 	rs.shared.totals.Loaded(read, nil, now)
 	for _, i := range next.read {
 		rs.shared.copies[i].Due.Raise()
-		source.TellServing(rs.Sources[i], next.versions[i])
+		if reach := source.ReachOf(rs.Sources[i]); reach != nil && reach.Served != nil {
+			reach.Served(next.versions[i])
+		}
 	}
 	warnings := rs.newWarnings(old.Ruleset, next)
 	if next.Digest != before {

@@ -69,14 +69,15 @@ func (rs *Ruleset) loadFirst(before predecessors) (first *Loaded, last *LastLoad
 	}
 	sources, found := before.lastGood(rs)
 	sources, copied := copies.StandIns(rs.Context, sources)
-	if !found && !copied {
-		return nil, nil, err
+	sources, isIncomplete := rs.withoutMissing(sources)
+	if !found && !copied && !isIncomplete {
+		return nil, nil, adviseStart(err, rs.Sources)
 	}
 	first, inConfiguration := rs.loadAfter(before, sources)
 	if inConfiguration != nil {
 		return nil, nil, inConfiguration
 	}
-	if !found {
+	if !found && !isIncomplete {
 		return first, goodLoad(time.Now()), nil
 	}
 	var loads []*LastLoad

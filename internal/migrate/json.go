@@ -1,14 +1,12 @@
 package migrate
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
@@ -106,21 +104,11 @@ func jsonNode(written string, at resolver.Position) Node {
 	case '{', '[':
 		n.inside = jsonText{written, at}.inside(n.Kind)
 	case '"':
-		n.Text, n.IsBroken = unquoteJSON(written)
+		if n.Text = written[1 : len(written)-1]; strings.Contains(n.Text, `\`) {
+			_ = json.Unmarshal([]byte(written), &n.Text)
+		}
 	default:
 		n.Kind, n.Text = 'w', written
 	}
 	return n
-}
-
-// unquoteJSON returns the content of a string. isBroken reports whether it is invalid Unicode. The
-// library decodes half a surrogate pair as U+FFFD, so that character counts only if it was written.
-func unquoteJSON(written string) (text string, isBroken bool) {
-	if text = written[1 : len(written)-1]; !utf8.ValidString(text) || strings.Contains(text, `\`) {
-		_ = json.Unmarshal([]byte(written), &text)
-		n, of := strings.Count(text, "\uFFFD"), bytes.ToLower([]byte(written))
-		isBroken = !utf8.ValidString(written) ||
-			n > bytes.Count(of, []byte("\uFFFD"))+bytes.Count(of, []byte(`\ufffd`))
-	}
-	return text, isBroken
 }

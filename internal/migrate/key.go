@@ -36,6 +36,7 @@ func (t *Table) AddKey(line redirects.Line, key, to string) {
 		err = cmp.Or(err, CheckDestination(to)) // allows $1 in it
 	}
 	line.Query = cmp.Or(line.Query, t.Reading.Query)
+	t.hasKeys = true
 	switch isGuessed := t.Keys == GuessedKeys; {
 	case err != nil:
 		t.Wrong(line.At, "%s", err)
@@ -54,6 +55,9 @@ func (t *Table) AddKey(line redirects.Line, key, to string) {
 
 // remarkOnKeys says which keys were taken for regular expressions.
 func (t *Table) remarkOnKeys() {
+	if t.Keys != GuessedKeys && !t.hasKeys && t.Program != "" {
+		t.Remark("--keys has no effect: %s says what its paths are", t.Program)
+	}
 	if len(t.expressions) > 0 {
 		t.Remark("keys that look like regular expressions are read as such, for whole paths: %s; --keys "+
 			"literal reads all as paths", QuoteAll(t.expressions))

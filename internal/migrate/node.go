@@ -1,7 +1,6 @@
 package migrate
 
 import (
-	"errors"
 	"iter"
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
@@ -18,8 +17,6 @@ type Node struct {
 	Kind byte
 	// Text is the content of a text, or another word as written.
 	Text string
-	// IsBroken is set on a text that is not valid Unicode.
-	IsBroken bool
 
 	inside iter.Seq2[Node, Node]
 }
@@ -55,14 +52,6 @@ func (n Node) IsEmpty() bool {
 func (n Node) Truth() (is, ok bool) {
 	is = n.Kind == 'w' && n.Text == "true"
 	return is, is || n.Kind == 'w' && n.Text == "false"
-}
-
-// Check refuses a text that neither a path nor a URL can hold. Messages call the text what.
-func (n Node) Check(what string) error {
-	if n.IsBroken {
-		return errors.New(what + " " + notUnicode)
-	}
-	return CheckText(what, n.Text)
 }
 
 // String describes a value in words.

@@ -19,9 +19,15 @@ type Table struct {
 	Reading rulefile.Reading
 	Source  string // the name of the file, for positions
 	Keys    KeyKind
+	// Loosely takes expressions for some characters for those of any; see [pathexpr.Options].
+	Loosely bool
+	// Base is the path of the directory of a .htaccess, with a slash at its end, or "".
+	Base string
 
+	hasKeys     bool
 	expressions Names // keys that were taken for expressions
 	elsewhere   []Redirect
+	held        []heldLine
 }
 
 // Reader reads a table of another program. It adds the lines of its entries to t, in order, and
@@ -48,6 +54,8 @@ type Format struct {
 	SeveralPerLine bool
 	// HasKeys reports whether entries can be paths or regular expressions; see [KeyKind].
 	HasKeys bool
+	// HasExpressions reports whether paths can be regular expressions.
+	HasExpressions bool
 	// IsNetlify reports whether entries mean the same as lines of _redirects.
 	IsNetlify bool
 }
@@ -60,6 +68,8 @@ type Input struct {
 	// Columns holds the names of a CSV table's columns by our names, if the user states them.
 	Columns map[string]string
 	Keys    KeyKind
+	Loosely bool   // see [Table]
+	Base    string // see [Table]
 }
 
 // ReadResult is the result of a reader, besides the rules.
@@ -75,7 +85,8 @@ type ReadResult struct {
 func LinesOf(read Reader) func(Input, func(resolver.Rule)) (ReadResult, error) {
 	return func(in Input, add func(resolver.Rule)) (found ReadResult, err error) {
 		reports := rulefile.NewReports(true)
-		t := &Table{Reading: in.Reading, Source: in.Source, Keys: in.Keys}
+		t := &Table{Reading: in.Reading, Source: in.Source, Keys: in.Keys, Loosely: in.Loosely,
+			Base: in.Base}
 		t.Table = redirects.NewTable(redirects.Options{
 			TakesBelow: in.Reading.Exact != nil && !*in.Reading.Exact,
 			Status:     in.Reading.Status,
@@ -85,6 +96,7 @@ func LinesOf(read Reader) func(Input, func(resolver.Rule)) (ReadResult, error) {
 		})
 		end := cmp.Or(read(t, in.Reader), io.EOF)
 		t.remarkOnKeys()
+		t.release()
 		t.Rules(add)
 		found.Entries, found.Elsewhere = t.Entries(), t.redirectsElsewhere()
 		found.Warnings, err = reports.Result(end)
@@ -95,6 +107,7 @@ func LinesOf(read Reader) func(Input, func(resolver.Rule)) (ReadResult, error) {
 // AddMatch adds the lines of a regular expression. In the destination, $1, ${1} and $name stand for
 // the text of its groups.
 func (t *Table) AddMatch(line redirects.Line, expression, to string, o pathexpr.Options) {
+	o.Loosely = t.Loosely
 	e, err := pathexpr.Parse(expression, o)
 	if err = cmp.Or(line.Refused, err); err != nil {
 		line.To = redirects.Literal(to)
@@ -144,7 +157,16 @@ func (t *Table) AddPaths(
 		t.RefuseLine(line, e.Paths[0].Segments, err)
 		return false
 	}
-	e.AddTo(t.Table, lines)
+	for _, how := range e.Approximations() {
+		t.Approximate(line.At, how)
+	}
+	if e.Loosened != nil {
+		t.addLoosely(lines, e)
+		return true
+	}
+	for _, line := range lines {
+		t.Add(line)
+	}
 	return true
 }
 

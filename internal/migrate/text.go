@@ -90,14 +90,12 @@ func (t *Table) ReadText(r io.Reader) (string, error) {
 	return strings.TrimPrefix(text.String(), "\uFEFF"), nil
 }
 
-// notUnicode is the message about a text that is not UTF-8.
-const notUnicode = "is not Unicode text: save the file as UTF-8"
-
 // CheckText refuses a text that neither a path nor a URL can hold. Messages call the text what.
+// Libraries decode what is not Unicode as U+FFFD.
 func CheckText(what, text string) error {
 	switch {
-	case !utf8.ValidString(text):
-		return errors.New(what + " " + notUnicode)
+	case !utf8.ValidString(text) || strings.Contains(text, "\uFFFD"):
+		return errors.New(what + " is not Unicode text: save the file as UTF-8")
 	case strings.ContainsAny(text, "\x00\x01\x02"):
 		return errors.New(what + " holds control characters; remove them")
 	}

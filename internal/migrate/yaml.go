@@ -5,8 +5,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -75,28 +73,19 @@ var yamlMistake = regexp.MustCompile(`^yaml: (?:line (\d+): |(?:unknown anchor '
 func (t *Table) yamlError(err error, text string) error {
 	line, what := 1, strings.TrimPrefix(err.Error(), "yaml: ")
 	where := yamlMistake.FindStringSubmatch(err.Error())
-	switch at := invalidInYAML(text); {
+	switch at := invalidInYAML.FindStringIndex(text); {
 	case where != nil && where[1] != "":
 		line, _ = strconv.Atoi(where[1])
 		what = strings.TrimPrefix(err.Error(), where[0])
 	case where != nil && where[2] != "":
 		before, _, _ := strings.Cut(text, "*"+where[2])
 		line = strings.Count(before, "\n") + 1
-	case at >= 0:
-		line = strings.Count(text[:at], "\n") + 1
+	case at != nil:
+		line = strings.Count(text[:at[0]], "\n") + 1
 	}
 	return ErrorAt(t.Position(max(line, 1), 1), "this is not valid YAML: "+what+"; write each entry "+
 		"as a path, \": \" and a destination, in quotation marks if needed")
 }
 
-// invalidInYAML returns the index of the first character that YAML does not allow, or -1. Invalid
-// UTF-8 is one of these.
-func invalidInYAML(text string) int {
-	for i, c := range text {
-		if c == utf8.RuneError && !strings.HasPrefix(text[i:], "\uFFFD") || c == 0xFFFE || c == 0xFFFF ||
-			unicode.IsControl(c) && !strings.ContainsRune("\t\n\r\u0085", c) {
-			return i
-		}
-	}
-	return -1
-}
+// invalidInYAML matches characters that YAML does not allow, and what is not UTF-8.
+var invalidInYAML = regexp.MustCompile("[\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\u0084\u0086-\u009F\uFFFD-\uFFFF]")

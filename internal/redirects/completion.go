@@ -22,7 +22,7 @@ func (m *maker) completed(rule madeRule) (rules []madeRule, owner int, err error
 	if err := m.checkSlashes(&rule); err != nil {
 		return nil, noLine, err
 	}
-	rules = append(rules, rule)
+	rules = []madeRule{rule}
 	for _, n := range loses {
 		more, err := m.inCommon(m.rules[n], &rule)
 		if err != nil {
@@ -49,8 +49,8 @@ func (m *maker) checkSlashes(rule *madeRule) error {
 		}
 		if isSame && first.line < rule.line {
 			return errors.New("the rules of this line and that at " + m.placeOf(first.line).String() +
-				" both match " + path + ", because the first ignores a slash at the end; write " +
-				"a line for each path")
+				" both match " + path + ", because the first ignores a slash at the end; write a line for " +
+				"each path")
 		}
 	}
 	return nil
@@ -160,15 +160,12 @@ func errDear(rule, other *madeRule) error {
 // these.
 func (m *maker) errOverlap(first int, t *translation, path string) error {
 	instead := "one from " + path + " to " + t.destinationAt(path)
-	if t.Answer == Gone {
-		instead = "one for " + path + " that is gone"
-	} else if t.passes() {
-		instead = "one for " + path + " that passes"
+	if outcome := t.outcome(); outcome != "" {
+		instead = "one for " + path + " with " + outcome
 	}
 	return errors.New("the line at " + m.placeOf(first).String() + " matches " + path +
-		" first, but a rule of this line would win there; write a rule for each such path " +
-		"instead of this line, " +
-		"beginning with " + instead + ", or put this line before that one")
+		" first, but a rule of this line would win there; write a rule for each such path instead of " +
+		"this line, beginning with " + instead + ", or put this line before that one")
 }
 
 // destinationAt returns the destination of a line for a path that it matches.

@@ -127,20 +127,20 @@ type Part struct {
 // SegmentsOf returns the segments of a path made of parts. It is an error if one has two variables.
 func SegmentsOf(parts []Part) (segments []Segment, err error) {
 	for i, p := range parts {
-		text := p.Text
 		if i == 0 {
-			text = strings.TrimPrefix(text, "/")
+			p.Text = strings.TrimPrefix(p.Text, "/")
 			segments = append(segments, Segment{})
 		}
 		last := &segments[len(segments)-1]
 		if p.Variable != "" {
 			if !last.IsText() {
-				return nil, errTwoVariables
+				return nil, errors.New("a segment can have one variable: what each of two matches is " +
+					"ambiguous; write a rule for each path")
 			}
 			last.Variable, last.Spans = p.Variable, p.Spans
 			continue
 		}
-		first, rest, more := strings.Cut(text, "/")
+		first, rest, more := strings.Cut(p.Text, "/")
 		if last.IsText() {
 			last.Before += first
 		} else {
@@ -152,9 +152,6 @@ func SegmentsOf(parts []Part) (segments []Segment, err error) {
 	}
 	return segments, nil
 }
-
-var errTwoVariables = errors.New("a segment can have one variable: what each of two matches is " +
-	"ambiguous; write a rule for each path")
 
 // Below returns a path and all below it: /a matches /a, /a/ and /a/b.
 func Below(path []Segment) []Segment {
@@ -194,8 +191,8 @@ func textOf(path []Segment, before, after string) string {
 	return b.String()
 }
 
-// captures reports whether a path has captures.
-func (l *Line) captures() bool {
+// Captures reports whether a path has captures.
+func (l *Line) Captures() bool {
 	return slices.ContainsFunc(l.Path, func(s Segment) bool { return !s.IsText() })
 }
 

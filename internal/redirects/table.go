@@ -103,7 +103,7 @@ func NewTable(o Options) *Table {
 // Add adds a line.
 func (t *Table) Add(line Line) {
 	t.Count(line.At)
-	captures := line.captures()
+	captures := line.Captures()
 	if captures && t.TakesBelow {
 		t.captured[line.At] = true
 	}
@@ -169,7 +169,7 @@ func (t *Table) store(line *Line) {
 // plainKey returns the path of a line as a key, if it has no captures and requests have it as it
 // is.
 func (t *Table) plainKey(line *Line) (key string, ok bool) {
-	if line.captures() || line.Itself != nil || line.Notes != nil || line.endsInSlash() &&
+	if line.Captures() || line.Itself != nil || line.Notes != nil || line.endsInSlash() &&
 		t.Slashes == SlashesKept {
 		return "", false
 	}

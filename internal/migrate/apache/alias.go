@@ -156,7 +156,6 @@ func (h *reader) addRedirect(a *alias) {
 		alone = "there, the rest of a path follows the destination without a \"/\""
 	default:
 		a.To, a.Itself = redirects.WithRest(strings.TrimSuffix(to, "/")+"/"), redirects.Literal(to)
-		h.said.addsSlash = h.said.addsSlash || toDirectory
 	}
 	if alone != "" {
 		a.Path, a.To = a.path(), redirects.Literal(to)
@@ -180,7 +179,7 @@ func withLowerScheme(to string) string {
 
 // addMatch adds the lines of a RedirectMatch.
 func (h *reader) addMatch(a *alias) {
-	e, err := pathexpr.Parse(a.from, pathexpr.Options{})
+	e, err := pathexpr.Parse(a.from, pathexpr.Options{Loosely: h.Loosely})
 	switch {
 	case err != nil:
 		a.To = redirects.Literal(a.to)
@@ -189,7 +188,7 @@ func (h *reader) addMatch(a *alias) {
 		h.Drop(a.At, noQuery)
 	default:
 		h.AddPaths(a.Line, e, func(p *pathexpr.Path) ([]redirects.Piece, error) {
-			to, err := h.substitute(e, p, percentEncodedPath(a.to))
+			to, err := substitute(e, p, percentEncodedPath(a.to))
 			return to, cmp.Or(err, migrate.CheckPieces(to))
 		})
 	}

@@ -44,7 +44,7 @@ func Read(t *migrate.Table, r io.Reader) error {
 	t.Status = cmp.Or(t.Status, resolver.DefaultStatus)
 	t.LaterRemedy = "write it as a RewriteRule in front of that, as RewriteRules come first"
 	h := reader{Table: t, lines: t.NewLineReader(r)}
-	h.rewrite.base = "/"
+	h.rewrite.base = cmp.Or(t.Base, "/")
 	end := h.readAll()
 	h.convertRules()
 	for i := range h.aliases {
@@ -181,29 +181,13 @@ func (h *reader) blockError() error {
 
 // substitute returns a destination with the groups of a path instead of $0 to $9. A backslash makes
 // the next character literal.
-func (h *reader) substitute(
-	e *pathexpr.Expression, p *pathexpr.Path, to string,
-) ([]redirects.Piece, error) {
-	pieces, err := p.Substitute(to, func(text string) (pathexpr.Reference, error) {
+func substitute(e *pathexpr.Expression, p *pathexpr.Path, to string) ([]redirects.Piece, error) {
+	return p.Substitute(to, func(text string) (pathexpr.Reference, error) {
 		if text[0] == '\\' && len(text) > 1 {
 			return pathexpr.Reference{Text: text[1:2], Length: 2}, nil
 		}
 		return e.Numbered(text)
 	})
-	if len(pieces) > 0 && hasTwoSlashes(pieces[0].Text) && !hasTwoSlashes(to) {
-		h.said.addsSlash = true
-	}
-	return pieces, err
-}
-
-// hasTwoSlashes reports whether the path of a destination has two slashes in a row. This happens if
-// a group begins with a slash and follows another one.
-func hasTwoSlashes(to string) bool {
-	if _, behind, isURL := strings.Cut(to, "://"); isURL {
-		to = behind
-	}
-	path, _, _ := strings.Cut(to, "?")
-	return strings.Contains(path, "//")
 }
 
 // wantsQuery reports whether every path of an expression contains a "?".

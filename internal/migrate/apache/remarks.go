@@ -16,9 +16,8 @@ type remarks struct {
 	protecting migrate.Names // of directives that restrict access
 	// hasFront reports whether a line leads all requests to one program. hasQSA reports whether a
 	// line adds the parameters of the request to its destination. letsFilesPass reports whether a
-	// line lets requests for files pass. addsSlash reports whether a destination gets a second
-	// slash.
-	hasFront, hasQSA, letsFilesPass, addsSlash bool
+	// line lets requests for files pass.
+	hasFront, hasQSA, letsFilesPass bool
 	// deciding are lines that make no rule but affect later RewriteRules; isBehind reports whether
 	// there are such rules. passing are lines that let requests pass.
 	deciding, passing []resolver.Position
@@ -56,10 +55,9 @@ func (h *reader) remarkAll() {
 		holds bool
 		says  string
 	}{
-		{h.rewrite.base != "/", "the file is read as that of " + h.rewrite.base + ", as RewriteBase " +
-			"says, and patterns of RewriteRule as relative to it"},
-		{s.addsSlash, "where a destination ends in a slash before the rest of a path, Apache writes " +
-			"two slashes, and rules one"},
+		{h.Base != "", "patterns of RewriteRule are read as relative to " + h.Base},
+		{h.Base == "" && h.rewrite.base != "/", "the file is read as that of " + h.rewrite.base +
+			", as RewriteBase says, and patterns of RewriteRule as relative to it"},
 		{s.otherCount > 0, "what redirects nothing is left out: " +
 			printable.Count(s.otherCount, "directive") + " (" + firstOf(s.others) + ")"},
 		{s.protecting != nil, "shortlink protects nothing, so these directives are left out: " +

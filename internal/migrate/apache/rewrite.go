@@ -19,11 +19,13 @@ import (
 // rewriting holds the lines of mod_rewrite. The last RewriteEngine and the last RewriteBase apply
 // to the whole file, so rules are judged after reading.
 type rewriting struct {
-	isOff      bool
-	base       string // the path of the directory, with a slash at its end
-	hasBase    bool
-	conditions []condition // of the next rule
-	rules      []directive
+	isOff bool
+	// base is the path that relative destinations have in front, with a slash at its end, and
+	// directory that of the file. Without a --base it is the same.
+	base, directory string
+	hasBase         bool
+	conditions      []condition // of the next rule
+	rules           []directive
 	// tied counts the next rules that depend on an earlier one; whyTied is the reason.
 	tied    int
 	whyTied error
@@ -63,6 +65,7 @@ var rewriteWords = migrate.Splitter{EndsQuotes: true, Unescape: func(c, _ byte) 
 
 // convertRules handles all RewriteRules.
 func (h *reader) convertRules() {
+	h.rewrite.directory = cmp.Or(h.Base, h.rewrite.base)
 	for i := range h.rewrite.rules {
 		if h.IsGivenUp(h.rewrite.rules[i].at) {
 			return
@@ -99,7 +102,7 @@ func (h *reader) convertRule(d *directive) {
 		h.said.letsFilesPass = true
 		return
 	}
-	e, inPattern := rule.expression(h.rewrite.base)
+	e, inPattern := rule.expression(h.rewrite.directory, h.Loosely)
 	ways, inConditions := judge(d.conditions, h.Reading.Hosts)
 	hostError := h.hostError(&rule, e, d.conditions, inConditions)
 	why := cmp.Or(inConditions, tied, rule.refusal(), inPattern)
@@ -122,7 +125,7 @@ func (h *reader) refuseRule(
 	if rule.answer == redirects.Passes || rule.ties > 0 {
 		h.said.deciding = append(h.said.deciding, rule.at)
 	}
-	path := pathexpr.Front(rule.pattern, h.rewrite.base)
+	path := pathexpr.Front(rule.pattern, h.rewrite.directory)
 	if e != nil {
 		path = e.Paths[0].Segments
 	}
@@ -152,10 +155,10 @@ func (h *reader) addRule(rule *rewriteRule, e *pathexpr.Expression, ways []strin
 	}
 	isRelative := false
 	isAdded := h.AddPaths(line, e, func(p *pathexpr.Path) ([]redirects.Piece, error) {
-		to, err := h.substitute(e, p, rule.written(h.rewrite.base))
+		to, err := substitute(e, p, rule.written(h.rewrite.directory))
 		if err == nil && migrate.CheckPieces(to) != nil {
 			isRelative = true
-			to, err = h.substitute(e, p, literal.Replace(h.rewrite.base)+rule.written(h.rewrite.base))
+			to, err = substitute(e, p, literal.Replace(h.rewrite.base)+rule.written(h.rewrite.directory))
 		}
 		return to, err
 	})
@@ -190,8 +193,8 @@ func (h *reader) hostError(
 		return nil
 	}
 	p := &e.Paths[0]
-	to, _ := h.substitute(e, p, rule.written(h.rewrite.base))
-	itself, _ := h.substitute(e, p, literal.Replace(h.rewrite.base)+"$0")
+	to, _ := substitute(e, p, rule.written(h.rewrite.directory))
+	itself, _ := substitute(e, p, literal.Replace(h.rewrite.directory)+"$0")
 	front, isSame := strings.CutSuffix(to[0].Text, itself[0].Text)
 	host, _, _ := migrate.CutURL(front)
 	isOwn := h.HasHost(host) && inConditions == nil

@@ -144,7 +144,8 @@ func (r *rewriteRule) applyDefaults(h *reader) {
 // for its host.
 const requestPath = "%{REQUEST_URI}"
 
-var ownHost = regexp.MustCompile(`^https?://%\{(HTTP_HOST|SERVER_NAME)\}`)
+var ownHost = regexp.MustCompile(
+	`^(https?|%\{(ENV:\w+|REQUEST_SCHEME|HTTP:X-Forwarded-Proto)\})://%\{(HTTP_HOST|SERVER_NAME)\}`)
 
 // isFront reports whether a rule leads all remaining requests to one program, or excludes that
 // program's own file.
@@ -194,12 +195,12 @@ var (
 )
 
 // expression returns the pattern of a rule.
-func (r *rewriteRule) expression(base string) (*pathexpr.Expression, error) {
+func (r *rewriteRule) expression(base string, loosely bool) (*pathexpr.Expression, error) {
 	if strings.HasPrefix(r.pattern, "!") {
 		return nil, errors.New("a rule cannot match all paths except some; use Caddy's redir with not " +
 			"and a path_regexp matcher")
 	}
-	return pathexpr.Parse(r.pattern, pathexpr.Options{Base: base, Folds: r.folds})
+	return pathexpr.Parse(r.pattern, pathexpr.Options{Base: base, Folds: r.folds, Loosely: loosely})
 }
 
 // query returns how the rule treats the request's query.
@@ -215,14 +216,14 @@ func (r *rewriteRule) query() resolver.QueryMode {
 	return resolver.QueryDefault
 }
 
-// written returns the destination as written, but with the base and $0 instead of the request's
-// path.
-func (r *rewriteRule) written(base string) string {
+// written returns the destination as written, but with the directory and $0 instead of the
+// request's path.
+func (r *rewriteRule) written(directory string) string {
 	to := strings.TrimSuffix(r.to, "?")
 	if !r.isLiteral {
 		to = escapedByApache.Replace(to)
 	}
-	return strings.ReplaceAll(to, requestPath, literal.Replace(base)+"$0")
+	return strings.ReplaceAll(to, requestPath, literal.Replace(directory)+"$0")
 }
 
 // escapedByApache encodes the literal characters of a destination. literal escapes a text so that

@@ -56,6 +56,15 @@ func TestMapsAnswerAsTheirProgramsDo(t *testing.T) {
 	}
 }
 
+func TestServersOfNginxAnswerAsNginxDoes(t *testing.T) {
+	rows, same := checkAnswers(t, "servers", map[string]program{"nginx_server": {
+		from: migrate.Map, query: resolver.QueryPreserve,
+	}})
+	if rows < 40 || same < 35 {
+		t.Errorf("%d rows, of which %d are the same", rows, same)
+	}
+}
+
 // checkAnswers compares the rules of all tables in a file with recorded answers of a running
 // program. It returns the number of rows, and the number with equal answers.
 func checkAnswers(t *testing.T, file string, programs map[string]program) (rows, same int) {

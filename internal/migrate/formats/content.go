@@ -41,7 +41,9 @@ var (
 		{"mkdocs", regexp.MustCompile(`(?m)^\s+redirect_maps\s*:`)},
 		{"htaccess", regexp.MustCompile(`(?mi)^\s*(Redirect(Match|Permanent|Temp)?|` +
 			`Rewrite(Rule|Engine|Base|Cond))\s+\S.*[^;{\s]\s*$`)},
-		{migrate.Map, regexp.MustCompile(`(?m)^\s*map\s+\S+\s+\$\w+\s*\{|^\s*["~/][^\s;]*\s+[^\s;]+;`)},
+		{"yaml", regexp.MustCompile(`\A---\s*\n(?s:.*?)\nredirect_from\s*:`)}, // a page of Jekyll
+		{migrate.Map, regexp.MustCompile(`(?m)^\s*(map\s+\S+\s+\$\w+|server|location\s[^{}]*)\s*\{|` +
+			`^\s*(["~/][^\s;]*|rewrite|return)\s[^;]*[^\s;];`)},
 	}
 )
 
@@ -52,10 +54,11 @@ const page = `"[^"/][^"]*"|[^\s"/:,;][^\s:,;]*`
 var (
 	linesOfYAML = regexp.MustCompile(
 		`^(---|\s*(- +)?("[^"]*"|'[^']*'|[^\s"'#][^#]*?)\s*:(\s.*)?|\s+\S.*|- \S.*)$`)
-	linesOfRedirects = regexp.MustCompile(`^(/|https?://)\S*\s+(\S+=\S+\s+)*(/|https?://)\S*(\s.*)?$`)
+	linesOfRedirects = regexp.MustCompile(
+		`^(/|https?://)(\S*[^\s,;])?\s+(\S+=\S+\s+)*(/|https?://)\S*(\s.*)?$`)
 	// onlyRedirects matches what a line of _redirects can have, and no line of a map.
 	onlyRedirects  = regexp.MustCompile(`\s[1-5]\d\d!?(\s|$)|/\*\s|:splat`)
-	linesOfMap     = regexp.MustCompile(`^\S+\s+(/|https?://)\S*$`)
+	linesOfMap     = regexp.MustCompile(`^\S*[^\s,;]\s+(/|https?://)\S*$`)
 	linesOfPages   = regexp.MustCompile(`^(` + page + `)\s+(` + page + `)$`)
 	linesOfColumns = regexp.MustCompile(`^[^\t]*\t[^\t]*$`)
 )

@@ -2,10 +2,13 @@ package formats_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/migrate/formats"
+	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
 func TestTheFormatOfAFileIsToldByItsContent(t *testing.T) {
@@ -20,7 +23,12 @@ func TestTheFormatOfAFileIsToldByItsContent(t *testing.T) {
 		{"default \"\";\n/a /b;\n~^/c /d;\n", "map"},
 		{"/a: /b\n\"/c d\": https://x.example # e\n^/f/(.*)$: /g/$1\n", "yaml"},
 		{"---\n- from: /a\n  to: /b\n- from:\n    - /c\n  to: /d\n", "yaml"},
+		{"user nginx;\nhttp {\n  server {\n    listen 80;\n  }\n}\n", "map"},
+		{"location = /a { return 301 /b; }\n", "map"},
+		{"rewrite ^/a$ /b permanent;\n", "map"},
 		{"301:\n  /a: /b\n", "yaml"},
+		{"a/(?P<b>.+)/?: \"/c/{b}\"\nd: /e # f\n", "yaml"},
+		{"---\ntitle: A\nredirect_from:\n  - /b\n---\n\nSome text about that.\n", "yaml"},
 		{"key,destination\na,https://x.example\n", "csv"},
 		{"Quelle;Ziel\n/a;/b\n", "csv"},
 		{"https://a.example/b,https://c.example/d,301\n", "csv"},
@@ -82,4 +90,33 @@ func TestANameThatTellsTheFormatCountsBeforeTheContent(t *testing.T) {
 			t.Errorf("%s with %q is %s, %v", tt.path, tt.text, got, err)
 		}
 	}
+}
+
+func FuzzContent(f *testing.F) {
+	for _, text := range []string{"/a /b 301\n", "/a\t/b\n", "a,b;c\n", "/a: /b\n", "{\"a\": \"/b\"}",
+		"[[redirects]]\nfrom=\"/a\"\n", "<RoutingRules/>", "server {\n", "---\na: b\nredirect_from: c\n"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		names := formats.OfContent([]byte(text))
+		for i, name := range names {
+			if slices.Contains(names[:i], name) {
+				t.Errorf("%q has the candidates %v", text, names)
+			}
+			format, err := formats.Parse(string(name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			in := migrate.Input{Reader: strings.NewReader(text), Source: "file"}
+			var out strings.Builder
+			if _, err := migrate.Convert(&out, rulefile.JSON, in, format); err != nil {
+				t.Errorf("%q as %s: %v", text, name, err)
+			}
+		}
+		found, isGuess, err := formats.Find("-", []byte(text))
+		if isOne := len(names) == 1; isGuess != isOne || isOne != (err == nil) ||
+			isOne && found.Name != names[0] {
+			t.Errorf("%q has the candidates %v, and is found as %q, %v", text, names, found.Name, err)
+		}
+	})
 }

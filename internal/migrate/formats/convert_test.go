@@ -41,8 +41,8 @@ func TestWhatCouldNotBeLoadedIsRefusedInEveryDirection(t *testing.T) {
 		exact         int
 	}{
 		{"a key", `file:2:1: key "a?b": the key contains "?"`, rulefile.CSV, "a,/b\na?b,/c\n", 1},
-		{"a key", `file:2:2: key "/a": the key begins with "/"; write a`,
-			rulefile.JSON, "{\"b\": \"/c\",\n \"/a\": \"/b\"}", 1},
+		{"a key", `file:2:2: key "//a": the key begins with "/"; write`,
+			rulefile.JSON, "{\"b\": \"/c\",\n \"//a\": \"/b\"}", 1},
 		{"a destination with a backslash", `destination contains "\"`, rulefile.Redirects,
 			"/a /b\\c\n/d /e\n", 1},
 		{"a destination", `file:1:1: key "a": the destination "b" is neither a URL`,
@@ -100,6 +100,8 @@ func TestAnObjectForEachLinkIsNoObjectOfRules(t *testing.T) {
 	const golink = `{"Short":"cs","Long":"http://cs/","Created":"2022-06-17T18:05:43.562948451Z"}`
 	for name, text := range map[string]string{
 		"several":         golink + "\n" + golink + "\n",
+		"one":             golink,
+		"in several rows": "\n{\n\"Short\": \"cs\",\n\"Long\": \"http://cs/\"\n}\n",
 		"of another kind": "{\"from\": \"a\", \"to\": \"https://a.example\"}\n{\"from\": \"b\"}\n",
 	} {
 		out, done := convert(t, rulefile.JSON, rulefile.JSON, text)

@@ -10,14 +10,13 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/migrate/lists"
 	"github.com/caddy-shortlink/shortlink/internal/migrate/nginx"
 	"github.com/caddy-shortlink/shortlink/internal/migrate/tables"
-	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
 // All returns the formats of sources, and those of other programs.
 func All() []migrate.Format {
 	return []migrate.Format{{
-		Name: rulefile.JSON, Read: readJSON, SeveralPerLine: true,
+		Name: rulefile.JSON, Read: migrate.ReadJSON, SeveralPerLine: true,
 	}, {
 		Name: rulefile.CSV, Read: tables.ReadCSV, HasHosts: true, HasLines: true,
 	}, {
@@ -27,26 +26,27 @@ func All() []migrate.Format {
 		Name: "netlify-toml", Read: migrate.LinesOf(lists.ReadNetlifyTOML),
 		HasHosts: true, HasLines: true, SaysStatus: true, SaysExact: true, IsNetlify: true,
 	}, {
-		Name: "array", Read: migrate.LinesOf(lists.ReadArray), HasHosts: true, SeveralPerLine: true,
+		Name: "array", Read: migrate.LinesOf(lists.ReadArray), HasHosts: true, HasKeys: true,
+		SeveralPerLine: true, HasExpressions: true,
 	}, {
 		Name: "htaccess", Read: migrate.LinesOf(apache.Read),
-		HasHosts: true, HasLines: true, SaysExact: true,
+		HasHosts: true, HasLines: true, SaysExact: true, HasExpressions: true,
 	}, {
 		Name: migrate.Map, Read: migrate.LinesOf(nginx.Read),
-		HasHosts: true, HasLines: true, SeveralPerLine: true,
+		HasHosts: true, HasLines: true, SeveralPerLine: true, HasExpressions: true,
 	}, {
 		Name: "yaml", Read: migrate.LinesOf(lists.ReadYAML), HasHosts: true, HasKeys: true,
-		SeveralPerLine: true,
+		SeveralPerLine: true, HasExpressions: true,
 	}, {
 		Name: "golink", Read: migrate.LinesOf(lists.ReadGolink), SeveralPerLine: true,
 	}, {
 		Name: "amplify", Read: migrate.LinesOf(lists.ReadAmplify),
-		HasHosts: true, SaysExact: true, SeveralPerLine: true,
+		HasHosts: true, SaysExact: true, SeveralPerLine: true, HasExpressions: true,
 	}, {
 		Name: "azure", Read: migrate.LinesOf(lists.ReadAzure), SaysExact: true, SeveralPerLine: true,
 	}, {
 		Name: "wordpress", Read: migrate.LinesOf(lists.ReadWordPress), HasHosts: true,
-		SeveralPerLine: true,
+		SeveralPerLine: true, HasExpressions: true,
 	}, {
 		Name: "openpublishing", Read: migrate.LinesOf(lists.ReadOpenPublishing), SeveralPerLine: true,
 	}, {
@@ -61,12 +61,6 @@ func All() []migrate.Format {
 	}, {
 		Name: "rediraffe", Read: migrate.LinesOf(generators.ReadRediraffe), HasLines: true,
 	}}
-}
-
-// readJSON reads rules in our own JSON format.
-func readJSON(in migrate.Input, add func(resolver.Rule)) (found migrate.ReadResult, err error) {
-	found.Warnings, err = in.Reading.Read(in, rulefile.JSON, in.Source, add)
-	return found, err
 }
 
 // Names returns the names of all formats.

@@ -20,7 +20,7 @@ func nameOf(path string) (name rulefile.Format, ok bool) {
 		return name, true
 	}
 	name, ok = map[string]rulefile.Format{
-		".htaccess": "htaccess", ".yaml": "yaml", ".yml": "yaml", ".map": "map",
+		".htaccess": "htaccess", ".yaml": "yaml", ".yml": "yaml", ".map": "map", ".conf": "map",
 		".rediraffe": "rediraffe",
 	}[strings.ToLower(filepath.Ext(path))]
 	return name, ok

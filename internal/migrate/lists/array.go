@@ -17,6 +17,7 @@ type array struct {
 	*migrate.Table
 	platform platform
 	lists    []migrate.Node // of entries
+	isTable  bool           // the list is a map of paths
 	unknown  migrate.Names  // ignored members of entries
 	// isUnsaid reports whether an entry lacks a status, hasQuery whether a destination has a query.
 	isUnsaid, hasQuery bool
@@ -40,10 +41,14 @@ func ReadArray(t *migrate.Table, r io.Reader) error {
 			a.platform = max(a.platform, platformOf(v))
 		}
 	}
+	if a.platform >= listed || a.isTable {
+		a.readPairs()
+		return err
+	}
 	facts := platforms[a.platform]
 	t.Program, t.Slashes, t.LastCounts = facts.name, redirects.SlashesMerged, facts.lastCounts
 	for _, list := range a.lists {
-		a.readList(list)
+		readList(t, list, entryMembers, &a.unknown, a.readEntry)
 	}
 	a.remark()
 	t.Status, t.Query = cmp.Or(t.Status, facts.status), cmp.Or(t.Query, facts.query)
@@ -64,6 +69,8 @@ func (a *array) find(values migrate.Node) error {
 		case v.Kind == '{' && isEntry(v):
 			a.lists = append(a.lists, values)
 			return nil
+		case v.Kind == '{' && isPairs(v):
+			a.lists, a.isTable = append(a.lists, v), true
 		case v.Kind == '{':
 			a.findInObject(v)
 		case v.Kind == '[':
@@ -79,17 +86,6 @@ func (a *array) find(values migrate.Node) error {
 		}
 	}
 	return nil
-}
-
-// isEntry reports whether an object is a redirect.
-func isEntry(v migrate.Node) bool {
-	for key := range v.Inside() {
-		switch key.Text {
-		case "source", "from", "glob", "destination", "to":
-			return true
-		}
-	}
-	return false
 }
 
 // findInObject finds the list of an object, or that of a Firebase site. Only one of the sites can
@@ -146,36 +142,28 @@ func (a *array) findRedirects(v migrate.Node) (list migrate.Node) {
 	return list
 }
 
-// readList reads a list of redirects.
-func (a *array) readList(list migrate.Node) {
-	for _, v := range list.Inside() {
-		switch {
-		case a.IsGivenUp(v.At):
-			return
-		case v.Kind == '{':
-			a.readEntry(v)
-		default:
-			a.Wrong(v.At, "a redirect is an object with source and destination, not %s", v)
-		}
+// readPairs reads lists in a form of no program, and those of Ghost.
+func (a *array) readPairs() {
+	p := newPairs(a.Table)
+	if a.platform == ghost {
+		p.setGhost()
 	}
+	for _, list := range a.lists {
+		p.readTable(list)
+	}
+	p.finish("list in JSON")
 }
 
 // readEntry reads an object that is a redirect.
-func (a *array) readEntry(v migrate.Node) {
-	e := a.newEntry(v)
-	e.check()
-	for _, wrong := range e.wrong {
-		a.Wrong(e.at, "redirect of %s: %s", e.name(), wrong)
+func (a *array) readEntry(o *object) {
+	e := newEntry(o, a.platform)
+	if is, _ := e.truth("internal"); is {
+		a.Count(o.line.At) // Next.js has made this entry itself
+		return
 	}
-	switch {
-	case e.wrong != nil:
-	case e.isInternal:
-		a.Count(e.at) // Next.js has made this entry itself
-	default:
-		a.isUnsaid = a.isUnsaid || e.status == 0 && e.permanent == 0
-		a.hasQuery = a.hasQuery || a.platform.keepsQuery() && migrate.HasQuery(e.destination)
-		e.addLines()
-	}
+	a.isUnsaid = a.isUnsaid || e.line.Status == 0 && e.line.Refused == nil
+	a.hasQuery = a.hasQuery || a.platform.keepsQuery() && migrate.HasQuery(e.destination)
+	e.addLines()
 }
 
 // remark adds the remarks on the whole list.
@@ -203,6 +191,8 @@ const (
 	nextJS
 	firebase
 	docusaurus
+	listed // by no program in particular
+	ghost
 )
 
 // platforms describes the entries of each platform.
@@ -239,10 +229,15 @@ func (p platform) keepsQuery() bool { return p != vercelBulk && p != docusaurus 
 
 // platformOf returns the platform of an entry.
 func platformOf(v migrate.Node) (p platform) {
+	if v.Member("from").Kind != 0 && v.Member("permanent").Kind != 0 {
+		return ghost
+	}
 	for key := range v.Inside() {
 		switch key.Text {
+		case "sources", "target", "loc", "url", "source_path", "redirect_url":
+			p = listed
 		case "from":
-			p = docusaurus
+			p = max(p, docusaurus)
 		case "glob", "type":
 			p = max(p, firebase)
 		case "basePath", "locale", "internal":

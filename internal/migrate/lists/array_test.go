@@ -181,8 +181,14 @@ func TestRedirectsOfFirebaseBecomeRules(t *testing.T) {
 		{"below alone", in(`{"glob":"/x/**","destination":"/y","type":302}`),
 			rulefile.Reading{}, "x/{splat},/y,302,exact\nx/{_splat}/{+_rest},/y,302,exact\n",
 			slashesOfPrograms},
-		{"a part of a segment", in(`{"source":"/x/*.html","destination":"/y","type":302}`),
-			rulefile.Reading{}, "", `a rule has no "*", which is a part of a glob`},
+		{"a part of a segment", in(`{"source":"/x/*.html","destination":"/y","type":302},` +
+			`{"source":"/z*","destination":"/y","type":302}`), rulefile.Reading{},
+			"x/{_part2}.html,/y,302,exact\nz{_part1},/y,302,exact\nz,/y,302,exact\n", slashesOfPrograms},
+		{"alternatives and a plus", in(`{"source":"/{a,b+c}/**","destination":"/y","type":302}`),
+			rulefile.Reading{}, "a/{splat},/y,302,exact\na/{_splat}/{+_rest},/y,302,exact\n" +
+				"b+c/{splat},/y,302,exact\nb+c/{_splat}/{+_rest},/y,302,exact\n", slashesOfPrograms},
+		{"a group", in(`{"source":"/x+(a|b)","destination":"/y","type":302}`), rulefile.Reading{}, "",
+			`a rule has no "+", which is a part of a glob`},
 		{"a regular expression", in(`{"regex":"/x/.*","destination":"/y","type":302}`),
 			rulefile.Reading{}, "", "a rule's path is not a regular expression"},
 		{"a path without a slash", in(`{"source":"a","destination":"/x","type":301},` +
@@ -234,19 +240,21 @@ func TestListsThatAreNoneAreRefusedWithTheirPlaces(t *testing.T) {
 		{"several", "[3,\n{\"source\":5,\"destination\":\"/a\"},\n{\"source\":\"/a\"},\n{\"source\":\"a\"," +
 			"\"destination\":\"/b\"},{\"source\":\"/a\",\"destination\":\"b\",\"permanent\":1}]",
 			rulefile.Reading{}, "", "file:1:2: a redirect is an object\n" +
-				"file:2:1: redirect of \"\": \"source\" takes a path, not 5\n" +
-				"file:3:1: redirect of \"/a\": it has no \"destination\"\n" +
+				"file:2:1: a path is a text, not 5\n" +
+				"file:3:1: the redirect has no \"destination\"\n" +
 				"file:4:1: a path begins with \"/\"\n" +
-				"file:4:35: redirect of \"/a\": \"permanent\" takes true or false, not 1"},
+				"file:4:35: \"permanent\" takes true or false, not 1"},
 		{"a list that does not end", `[{"source":"/a","destination":"/b","permanent":true}`,
 			rulefile.Reading{}, "", "this is not JSON: it ends too early"},
 		{"rules of ours", `{"a":{"to":"/b"}}`, rulefile.Reading{}, "",
 			"file:1:1: there are no redirects here\nuse --from json for rules of shortlink"},
 		{"no path", `[{"from":[],"to":"/b"}]`, rulefile.Reading{},
-			"", "file:1:2: redirect of \"\": it has no \"source\""},
+			"", "file:1:2: the redirect has no \"source\""},
 		{"control characters", `[{"source":"/a\u0001x\u0002","destination":"/b","permanent":true}]`,
 			rulefile.Reading{}, "",
-			"file:1:2: redirect of \"/a\\x01x\\x02\": a string holds control characters"},
+			"file:1:2: a path holds control characters"},
+		{"a member twice", `[{"source":"/a","source":"/b","destination":"/c","permanent":true}]`,
+			rulefile.Reading{}, "", `file:1:2: "source" is given twice`},
 		{"many variables", `[{"source":"` + strings.Repeat("/:a/b", 1000) + `","destination":"/b"}]`,
 			rulefile.Reading{}, "", "is given twice"},
 		{"more variables than a rule has", `[{"source":"/(a)` + strings.Repeat("/(b)", 100_000) +
@@ -254,6 +262,16 @@ func TestListsThatAreNoneAreRefusedWithTheirPlaces(t *testing.T) {
 		{"depth", `[{"source":"/a","destination":"/b","permanent":true,"x":` +
 			strings.Repeat(`[`, 1000) + strings.Repeat(`]`, 1000) + `}]`,
 			rulefile.Reading{}, "a,/b,308,exact\n", `ignored: "x"`},
+	})
+}
+
+func TestListsOfNoProgramBecomeRules(t *testing.T) {
+	migratetest.CheckAll(t, array, []migratetest.Case{
+		{"other names", `[{"loc":"/a","url":"/b"},{"sources":["/c"],"target":"/d","status":301}]`,
+			rulefile.Reading{}, "a,/b,,exact\nc,/d,301,exact\n", ""},
+		{"a map", `{"/a/": "/b", "/c": {"to": "https://x.example", "type": 302}, "/d": null}`,
+			rulefile.Reading{}, "a,/b,,exact\nc,https://x.example,302,exact\n",
+			`file:1:69: the destination of "/d" is a text, not null`},
 	})
 }
 

@@ -2,10 +2,7 @@ package lists
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
@@ -17,137 +14,84 @@ import (
 
 // redirectEntry is an object in a list of redirects.
 type redirectEntry struct {
-	*array
-	at          resolver.Position
+	*object
+	platform    platform
 	sources     []string
 	destination string
-	names       []string // of its members
-	// status is the value of statusCode or type. permanent is 308 or 307. Either is 0 if the entry
-	// has none.
-	status, permanent int
-	saysQuery         resolver.QueryMode // set by bulk redirects
-	isInternal        bool
-	wrong             []string
-	refused           error // why no rule is equivalent
-	notes             []string
+	saysQuery   resolver.QueryMode // set by bulk redirects
 }
 
+// entryMembers are the members of entries that are known.
+var entryMembers = strings.Fields("source glob from destination to statusCode type status has " +
+	"missing env regex permanent internal query preserveQueryParams basePath locale caseSensitive " +
+	"sensitive")
+
 // newEntry parses an object.
-func (a *array) newEntry(v migrate.Node) *redirectEntry {
-	e := &redirectEntry{array: a, at: v.At}
-	for key, m := range v.Inside() {
-		if e.has(key.Text) {
-			e.wrong = append(e.wrong, printable.Quote(key.Text)+" is given twice")
+func newEntry(o *object, of platform) *redirectEntry {
+	e := &redirectEntry{object: o, platform: of}
+	var names []string
+	for key, m := range o.Inside() {
+		switch {
+		case !slices.Contains(entryMembers, key.Text):
 			continue
+		case slices.Contains(names, key.Text):
+			e.refuse("%q is given twice; remove one of the two", key.Text)
+		case m.Kind == '[' && key.Text == "from":
+			for _, path := range m.Inside() {
+				e.addSource(path)
+			}
+		case key.Text == "source" || key.Text == "glob" || key.Text == "from":
+			e.addSource(m)
+		case key.Text == "statusCode" || key.Text == "type" || key.Text == "status":
+			setStatus(&e.line, m)
+		case key.Text == "has" || key.Text == "missing":
+			e.setConditions(key.Text, m)
 		}
-		want, isKnown := e.set(key.Text, m)
-		if want != "" {
-			e.wrong = append(e.wrong, fmt.Sprintf("%q takes %s, not %s", key.Text, want, m))
-		}
-		if isKnown {
-			e.names = append(e.names, key.Text)
-		} else {
-			a.unknown.Add(key.Text)
-		}
+		names = append(names, key.Text)
 	}
+	e.destination = cmp.Or(e.text("destination"), e.text("to"))
+	e.setOptions()
+	e.check()
 	return e
 }
 
-// set applies a member. For an invalid value, it returns a description of valid ones.
-func (e *redirectEntry) set(name string, m migrate.Node) (want string, isKnown bool) {
-	is, isTruth := m.Truth()
-	switch name {
-	case "source", "glob", "from":
-		return e.setSources(name, m), true
-	case "destination", "to":
-		e.destination = m.Text
-		return e.checkText(m, "a string"), true
-	case "statusCode", "type", "status":
-		return e.setStatus(m), true
-	case "has", "missing":
-		return e.setConditions(name, m), true
-	case "env":
-		e.refuse("a rule has no \"env\"; write the destination without settings of the server")
-		return "", true
-	case "regex":
-		return "", true
-	case "permanent":
-		if e.permanent = 307; is {
-			e.permanent = 308
+// addSource adds a path.
+func (e *redirectEntry) addSource(m migrate.Node) {
+	if m.Kind != '"' {
+		e.refuse("a path is a text, not %s", m)
+		return
+	}
+	e.line.Refused = cmp.Or(e.line.Refused, migrate.CheckText("a path", m.Text))
+	e.sources = append(e.sources, m.Text)
+}
+
+// setOptions sets what the members with true or false say.
+func (e *redirectEntry) setOptions() {
+	if is, ok := e.truth("permanent"); ok && e.line.Status == 0 {
+		e.line.Status = map[bool]int{true: 308, false: 307}[is]
+	} else if ok && e.platform == vercel {
+		e.refuse("Vercel takes no entry with both \"permanent\" and \"statusCode\"; remove one of the two")
+	}
+	for _, name := range []string{"query", "preserveQueryParams"} {
+		if is, ok := e.truth(name); ok {
+			e.saysQuery = map[bool]resolver.QueryMode{
+				true: resolver.QueryPreserve, false: resolver.QueryIgnore,
+			}[is]
 		}
-	case "internal":
-		e.isInternal = is
-	case "query", "preserveQueryParams":
-		if e.saysQuery = resolver.QueryIgnore; is {
-			e.saysQuery = resolver.QueryPreserve
-		}
-	case "basePath", "locale", "caseSensitive", "sensitive":
-	default:
-		return "", false
 	}
-	if !isTruth {
-		want = "true or false"
-	}
-	return want, true
 }
 
-// refuse records why the entry has no equivalent. The first reason counts.
-func (e *redirectEntry) refuse(why string) { e.refused = cmp.Or(e.refused, errors.New(why)) }
-
-// has reports whether an entry has any of the given members.
-func (e *redirectEntry) has(names ...string) bool {
-	return slices.ContainsFunc(e.names, func(name string) bool { return slices.Contains(names, name) })
-}
-
-// name returns the name of an entry for messages.
-func (e *redirectEntry) name() string { return printable.Quote(strings.Join(e.sources, " ")) }
-
-// checkText returns want if a value is not a text.
-func (e *redirectEntry) checkText(v migrate.Node, want string) string {
-	if v.Kind != '"' {
-		return want
+// truth returns the value of a member that is true or false; ok reports whether there is one.
+func (o *object) truth(name string) (is, ok bool) {
+	m := o.Member(name)
+	if is, ok = m.Truth(); !ok && m.Kind != 0 {
+		o.refuse("%q takes true or false, not %s", name, m)
 	}
-	if err := v.Check("a string"); err != nil {
-		e.wrong = append(e.wrong, err.Error())
-	}
-	return ""
-}
-
-// setSources sets the path, or a list of paths.
-func (e *redirectEntry) setSources(name string, m migrate.Node) (want string) {
-	if m.Kind == '[' && name == "from" {
-		for _, path := range m.Inside() {
-			if want == "" {
-				want = e.setSources("", path)
-			}
-		}
-		return want
-	}
-	if want = e.checkText(m, "a path"); want == "" {
-		e.sources = append(e.sources, m.Text)
-	}
-	return want
-}
-
-// setStatus sets the status.
-func (e *redirectEntry) setStatus(m migrate.Node) (want string) {
-	code, err := strconv.Atoi(m.Text)
-	switch {
-	case m.Kind != 'w' || err != nil || code < 100 || code > 999:
-		return migrate.StatusCodes
-	case !resolver.ValidStatus(code):
-		e.refuse(migrate.StatusError(code).Error())
-	default:
-		e.status = code
-	}
-	return ""
+	return is, ok
 }
 
 // setConditions checks conditions. A rule can express only one: that the host is the site's.
-func (e *redirectEntry) setConditions(name string, m migrate.Node) (want string) {
-	if m.Kind != '[' {
-		return "a list"
-	}
+func (e *redirectEntry) setConditions(name string, m migrate.Node) {
 	isHost, kind, host := name == "has", "", ""
 	for _, condition := range m.Inside() {
 		isHost = isHost && kind == ""
@@ -156,50 +100,51 @@ func (e *redirectEntry) setConditions(name string, m migrate.Node) (want string)
 	}
 	isHost = isHost && kind == "host"
 	switch {
+	case kind == "" && m.Kind != '[':
+		e.refuse("%q takes a list, not %s", name, m)
 	case kind == "":
 	case isHost && e.HasHost(strings.ReplaceAll(host, `\.`, ".")):
-		e.notes = append(e.notes, "the redirect is for the host "+printable.Quote(host)+" alone, and "+
+		e.line.Notes = append(e.line.Notes, "the redirect is for the host "+printable.Quote(host)+" alone, and "+
 			"the rule for every host of the site")
 	case isHost:
-		e.refuse(migrate.OtherHostError(host).Error())
+		e.refuse("%w", migrate.OtherHostError(host))
 	default:
-		e.refuse("a rule has no condition " + printable.Quote(name) + " (" + kind + "); use Caddy's " +
-			"redir with a matcher")
+		e.refuse("a rule has no condition %q (%s); use Caddy's redir with a matcher", name,
+			printable.Text(kind))
 	}
-	return ""
 }
 
 // check checks that the entry is complete.
 func (e *redirectEntry) check() {
-	switch hasSource := e.has("source", "glob", "from"); {
-	case len(e.sources) > 0 || hasSource && len(e.wrong) > 0:
-	case e.has("regex"):
-		e.refuse("a rule's path is not a regular expression; " + pathexpr.Remedy)
+	switch {
+	case e.Member("env").Kind != 0:
+		e.refuse("a rule has no \"env\"; write the destination without settings of the server")
+	case e.line.Answer == redirects.Gone:
+		e.line.Answer = redirects.Leads
+		e.refuse("%w", migrate.StatusError(410))
+	case len(e.sources) == 0 && e.Member("regex").Kind != 0:
+		e.refuse("a rule's path is not a regular expression; %s", pathexpr.Remedy)
+	case len(e.sources) == 0:
+		e.refuse("the redirect has no \"source\", which is the path")
+	case e.destination == "":
+		e.refuse("the redirect has no \"destination\"")
 	default:
-		e.wrong = append(e.wrong, `it has no "source", which is the path`)
-	}
-	if !e.has("destination", "to") {
-		e.wrong = append(e.wrong, `it has no "destination"`)
+		e.line.Refused = cmp.Or(e.line.Refused, migrate.CheckDestination(e.destination))
 	}
 }
 
 // addLines adds the lines of an entry.
 func (e *redirectEntry) addLines() {
-	if err := migrate.CheckDestination(e.destination); err != nil {
-		e.refuse(err.Error())
-	}
-	if e.platform == vercel && e.status != 0 && e.permanent != 0 {
-		e.refuse(platforms[vercel].name + " takes no entry with both \"permanent\" and \"statusCode\"; " +
-			"remove one of the two")
-	}
 	if len(e.sources) == 0 {
-		e.Refuse(e.at, nil, e.refused)
+		e.Refuse(e.line.At, nil, e.line.Refused)
 	}
 	for _, source := range e.sources {
 		lines, err := e.lines(source)
 		if err != nil {
-			lines = []redirects.Line{{At: e.at, Path: front(source), To: redirects.Literal(e.destination),
-				Status: cmp.Or(e.status, e.permanent), Notes: e.notes, Refused: cmp.Or(e.refused, err)}}
+			line := e.line
+			line.Path, line.To = front(source), redirects.Literal(e.destination)
+			line.Refused = cmp.Or(line.Refused, err)
+			lines = []redirects.Line{line}
 		}
 		for _, line := range lines {
 			e.Add(line)
@@ -223,17 +168,18 @@ func (e *redirectEntry) lines(source string) ([]redirects.Line, error) {
 	case e.platform == firebase && !strings.Contains(e.destination, "/:"):
 		parse = parseGlob
 	}
-	p, err := parse(source)
+	p, err := parse(source, e.Loosely)
 	if err != nil {
 		return nil, err
 	}
 	d := destination{written: e.destination, pattern: p}
-	lines, err := p.lines(redirects.Line{At: e.at, Status: cmp.Or(e.status, e.permanent),
-		Query: e.query(), Refused: e.refused, Notes: e.notes}, &d)
+	line := e.line
+	line.Query = e.query()
+	lines, err := p.lines(line, &d)
 	if d.unknown != "" && !isPlain && (d.unknown[0] == ':' || e.platform == vercel) {
 		for i := range lines {
-			lines[i].Notes = append(slices.Clip(e.notes), d.unknown+" is not in the path, so it stays as "+
-				"it is in the destination")
+			lines[i].Notes = append(slices.Clip(lines[i].Notes), d.unknown+" is not in the path, so it "+
+				"stays as it is in the destination")
 		}
 	}
 	return lines, err

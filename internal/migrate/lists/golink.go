@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"regexp"
 	"strings"
-	"text/template/parse"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
@@ -28,12 +28,8 @@ func ReadGolink(t *migrate.Table, r io.Reader) error {
 	t.Program, t.Status = "golink", cmp.Or(t.Status, 302)
 	g := golink{Table: t}
 	links, err := t.DecodeJSON(text)
-	for _, link := range links.Inside() {
-		if t.IsGivenUp(link.At) {
-			break
-		}
-		g.read(link)
-	}
+	var others migrate.Names // such as the owner
+	readList(t, links, nil, &others, g.read)
 	if g.hasDash {
 		t.Remark("golink ignores \"-\" in keys, but rules do not: here, /c-s and /cs are different")
 	}
@@ -48,18 +44,17 @@ func ReadGolink(t *migrate.Table, r io.Reader) error {
 }
 
 // read adds a link.
-func (g *golink) read(link migrate.Node) {
-	short, long := link.Member("Short"), link.Member("Long")
-	err := cmp.Or(short.Check("the link"), long.Check("the link"))
-	if short.Kind != '"' || short.Text == "" || long.Kind != '"' || long.Text == "" {
-		err = errors.New("a link is an object such as {\"Short\": \"docs\", \"Long\": " +
+func (g *golink) read(o *object) {
+	short, long := o.text("Short"), o.text("Long")
+	if short == "" || long == "" {
+		o.refuse("a link is an object such as {\"Short\": \"docs\", \"Long\": " +
 			"\"https://docs.example\"}, and this one has no key or no destination")
 	}
-	if err != nil {
-		g.Wrong(link.At, "%s", err)
+	if o.line.Refused != nil {
+		g.Wrong(o.line.At, "%s", o.line.Refused)
 		return
 	}
-	g.addLink(link.At, short.Text, long.Text)
+	g.addLink(o.line.At, short, long)
 }
 
 // addLink adds the line of a link. The line is for its path and all below, and appends the rest to
@@ -121,21 +116,30 @@ func parseTarget(long string) (t golinkTarget, err error) {
 		t.itself = redirects.Literal(long)
 		return t, migrate.CheckDestination(long)
 	}
-	funcs := map[string]any{"PathEscape": true, "QueryEscape": true, "TrimPrefix": true,
-		"TrimSuffix": true, "ToLower": true, "ToUpper": true, "Match": true}
-	trees, err := parse.Parse("link", long, "", "", funcs)
-	if err != nil {
-		return t, errors.New("no rule is equivalent to this template: " +
-			strings.TrimPrefix(err.Error(), "template: "))
+	below := golinkBranch.ReplaceAllStringFunc(long, func(text string) string {
+		branch := golinkBranch.FindStringSubmatch(text)
+		if branch[1] == "with" {
+			return golinkDot.ReplaceAllString(branch[2], "{{${1}.Path$2}}")
+		}
+		return branch[2]
+	})
+	end := 0
+	for _, at := range golinkRest.FindAllStringSubmatchIndex(below, -1) {
+		isEscaped := at[2] >= 0 || at[4] >= 0 // rules escape in a query or a fragment anyway
+		if isEscaped && !strings.ContainsAny(below[:at[0]], "?#") {
+			break
+		}
+		t.below = append(t.below, redirects.Piece{Text: below[end:at[0]]},
+			redirects.Piece{Variable: redirects.Splat})
+		end = at[1]
 	}
-	below, itself := golinkTemplate{hasRest: true}, golinkTemplate{}
-	if tree := trees["link"]; tree != nil {
-		below.write(tree.Root, "")
-		itself.write(tree.Root, "")
-	}
-	t.below, t.itself = below.to, itself.to
-	if err = cmp.Or(below.err, itself.err); err != nil {
-		return t, err
+	t.below = append(t.below, redirects.Piece{Text: below[end:]})
+	itself := golinkRest.ReplaceAllString(golinkBranch.ReplaceAllString(long, "$3"), "")
+	t.itself = redirects.Literal(itself)
+	if other := golinkOther.FindStringSubmatch(textOf(t.below) + itself); other != nil {
+		return t, errors.New("the only template that a rule can express is {{.Path}}, the rest of the " +
+			"path; write a rule for each destination, or use Caddy's redir; this one has " +
+			printable.Quote(other[1]))
 	}
 	if err = cmp.Or(migrate.CheckPieces(t.below), migrate.CheckPieces(t.itself)); err != nil {
 		return t, cmp.Or(migrate.CheckDestination(long), err)
@@ -143,77 +147,15 @@ func parseTarget(long string) (t golinkTarget, err error) {
 	return t, nil
 }
 
-// golinkTemplate evaluates a template of golink for requests with or without a rest of the path.
-type golinkTemplate struct {
-	hasRest bool
-	to      []redirects.Piece
-	err     error
-}
-
-// write evaluates a list of nodes. dot is the value of {{.}}, or "" if no rule knows it.
-func (w *golinkTemplate) write(list *parse.ListNode, dot string) {
-	if list == nil {
-		return
-	}
-	for _, node := range list.Nodes {
-		switch n := node.(type) {
-		case *parse.TextNode:
-			w.to = append(w.to, redirects.Piece{Text: string(n.Text)})
-		case *parse.ActionNode:
-			w.writeAction(n.Pipe, dot)
-		case *parse.IfNode:
-			w.choose(&n.BranchNode, dot)
-		case *parse.WithNode:
-			w.choose(&n.BranchNode, ".Path")
-		case *parse.CommentNode:
-		default:
-			w.refuse(node)
-		}
-		if w.err != nil {
-			return
-		}
-	}
-}
-
-// refuse records that a part of the template has no equivalent.
-func (w *golinkTemplate) refuse(node parse.Node) {
-	w.err = errors.New("the only template that a rule can express is {{.Path}}, the rest of the " +
-		"path; write a rule for each destination, or use Caddy's redir; this one has " +
-		printable.Quote(node.String()))
-}
-
-// choose evaluates one of two branches, depending on whether there is a rest of the path.
-func (w *golinkTemplate) choose(branch *parse.BranchNode, dot string) {
-	switch {
-	case branch.Pipe.String() != ".Path":
-		w.refuse(branch.Pipe)
-	case w.hasRest:
-		w.write(branch.List, dot)
-	default:
-		w.write(branch.ElseList, "")
-	}
-}
-
-// writeAction evaluates the content of braces: the rest of the path, perhaps escaped. An escape is
-// accepted only in a query or a fragment, where rules escape anyway.
-func (w *golinkTemplate) writeAction(pipe *parse.PipeNode, dot string) {
-	var of string
-	var isEscape bool
-	for _, name := range []string{"PathEscape", "QueryEscape"} {
-		text := pipe.String()
-		if of, isEscape = strings.CutPrefix(text, name+" "); !isEscape {
-			of, isEscape = strings.CutSuffix(text, " | "+name)
-		}
-		if isEscape {
-			break
-		}
-	}
-	if of != ".Path" && (of != "." || dot != ".Path") ||
-		isEscape && !strings.ContainsAny(textOf(w.to), "?#") {
-		w.refuse(pipe)
-		return
-	}
-	if w.hasRest {
-		w.to = append(w.to, redirects.Piece{Variable: redirects.Splat})
-	}
-}
+var (
+	// golinkBranch matches what depends on whether there is a rest of the path, with its branches.
+	golinkBranch = regexp.MustCompile(
+		`(?s)\{\{\s*(if|with)\s+\.Path\s*\}\}(.*?)(?:\{\{\s*else\s*\}\}(.*?))?\{\{\s*end\s*\}\}`)
+	// golinkRest matches the rest of the path, perhaps escaped.
+	golinkRest = regexp.MustCompile(
+		`\{\{\s*((?:Path|Query)Escape\s+)?\.Path(\s*\|\s*(?:Path|Query)Escape)?\s*\}\}`)
+	// golinkDot matches the use of ".", which is the rest of the path in a "with".
+	golinkDot = regexp.MustCompile(`\{\{([^{}]*)\.([\s|][^{}]*)?\}\}`)
+	// golinkOther matches anything else in braces.
+	golinkOther = regexp.MustCompile(`(?s)\{\{\s*(.*?)\s*(?:\}\}|$)`)
+)

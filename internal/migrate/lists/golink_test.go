@@ -57,15 +57,18 @@ func TestLinksOfGolinkBecomeRules(t *testing.T) {
 		{"a function", `{"Short":"me","Long":"/who/{{TrimSuffix .Path \"/\"}}"}`, rulefile.Reading{}, "",
 			`this one has "TrimSuffix .Path`},
 		{"no template", `{"Short":"me","Long":"/who/{{.User"}`, rulefile.Reading{}, "",
-			"file:1:1: no rule is equivalent to this template: link:1: unclosed action"},
+			`file:1:1: the only template that a rule can express is {{.Path}}`},
+		{"a condition in another", `{"Short":"a","Long":"/b{{if .Path}}/{{if .Path}}c{{end}}{{end}}"}`,
+			rulefile.Reading{}, "", `this one has "if .Path"`},
 		{"several errors", "{\"Short\":1}\n\n[]\n{}\n{\"Short\":\"a\",\"Long\":\"b\"}\n" +
 			"{\"Short\":\"a/b\",\"Long\":\"/b\"}\n{\"Short\":\"\\u0001\",\"Long\":\"/b\"}\n" +
 			"{\"Short\":\"\xff\",\"Long\":\"/b\"}\n{\"Short\":\"\\ud800\",\"Long\":\"/b\"}\nno\n",
 			rulefile.Reading{}, "",
-			"file:1:1: a link is an object such as {\"Short\": \"docs\", \"Long\": " +
-				"\"https://docs.example\"}\nfile:3:1: a link is\nfile:4:1: a link is\nfile:5:1: \"b\" is not " +
-				"a destination\nfile:6:1: golink uses the first segment\nfile:7:1: the link holds control " +
-				"characters\nfile:8:1: the link is not Unicode\nfile:9:1: the link is not Unicode\n" +
+			"file:1:1: \"Short\" takes a text, not 1\nfile:3:1: a redirect is an object, not an array\n" +
+				"file:4:1: a link is an object such as {\"Short\": \"docs\", \"Long\": " +
+				"\"https://docs.example\"}\nfile:5:1: \"b\" is not " +
+				"a destination\nfile:6:1: golink uses the first segment\nfile:7:1: the text holds control " +
+				"characters\nfile:8:1: the text is not Unicode\nfile:9:1: the text is not Unicode\n" +
 				"file:10:2: this is not JSON"},
 	})
 }

@@ -1,13 +1,19 @@
 package lists_test
 
 import (
+	"io"
+	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/migrate/lists"
 	"github.com/caddy-shortlink/shortlink/internal/migrate/migratetest"
+	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
@@ -57,6 +63,37 @@ func TestTheQueryModeOfTheCommandLineCountsBesideAQuery(t *testing.T) {
 	}
 }
 
+func TestKeysOfAListInJSONAreThoseOfOneInYAML(t *testing.T) {
+	for kind, want := range map[migrate.KeyKind]string{
+		migrate.GuessedKeys: "a /c/ 301", migrate.LiteralKeys: "a/* /c/:splat 301 exact",
+	} {
+		in := migrate.Input{Source: "file", Keys: kind, Reader: strings.NewReader(
+			`[{"loc":"/a/*","to":"/c/:splat","status":301}]`)}
+		_, err := migrate.LinesOf(lists.ReadArray)(in, func(rule resolver.Rule) {
+			if got := migratetest.InShort(rule); got != want {
+				t.Errorf("%s: got %s", kind, got)
+			}
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestOtherKindsOfKeysAreNotForATableThatSaysWhatItsKeysAre(t *testing.T) {
+	for text, read := range map[string]migrate.Reader{
+		"301:\n  /a: /b\n": lists.ReadYAML,
+		`[{"source":"/a","destination":"/b","permanent":true}]`: lists.ReadArray,
+	} {
+		in := migrate.Input{Reader: strings.NewReader(text), Source: "file", Keys: migrate.LiteralKeys}
+		found, err := migrate.LinesOf(read)(in, func(resolver.Rule) {})
+		isIt := func(w lint.Warning) bool { return strings.HasPrefix(w.Message, "--keys has no effect") }
+		if err != nil || !slices.ContainsFunc(found.Warnings, isIt) {
+			t.Errorf("%s says %v, %v", text, found.Warnings, err)
+		}
+	}
+}
+
 func TestWhatKeysAreCanBeSaid(t *testing.T) {
 	for kind, want := range map[migrate.KeyKind]string{
 		migrate.LiteralKeys: "(a|b) /c exact|d/* /e/* exact",
@@ -72,4 +109,37 @@ func TestWhatKeysAreCanBeSaid(t *testing.T) {
 			t.Errorf("%s: got %s, %v", kind, got, err)
 		}
 	}
+}
+
+// A rule for a path alone is for one that the expression of its key matches.
+func FuzzKey(f *testing.F) {
+	for _, key := range []string{"^/a(/b|/c)?/?$", "/a/*", "/(x|y)z?$", "^/v[0-9]+/(.*)$", "a|b", "/a.b\\?",
+		"/u/:id"} {
+		f.Add(key, "/to/$1", uint8(2))
+		f.Add(key, "https://to.example/:splat?x=:id", uint8(0))
+	}
+	kinds := []migrate.KeyKind{migrate.GuessedKeys, migrate.LiteralKeys, migrate.RegexpKeys}
+	f.Fuzz(func(t *testing.T, key, to string, kind uint8) {
+		read := func(t *migrate.Table, _ io.Reader) error {
+			t.AddKey(redirects.Line{At: t.Position(1, 1)}, key, to)
+			return nil
+		}
+		checker, keys := resolver.NewRuleChecker(), kinds[int(kind)%len(kinds)]
+		var alone []string
+		_, _ = migrate.LinesOf(read)(migrate.Input{Source: "file", Keys: keys}, func(r resolver.Rule) {
+			if errs := checker.Check(r); errs == nil && r.Exact && !resolver.IsTemplate(r.Key) {
+				path, _ := url.PathUnescape(r.Key)
+				alone = append(alone, "/"+path)
+			}
+		})
+		expression, err := regexp.Compile(key)
+		if keys != migrate.RegexpKeys || !strings.HasPrefix(key, "^") || err != nil {
+			return
+		}
+		for _, path := range alone {
+			if !expression.MatchString(path) && !expression.MatchString(path+"/") {
+				t.Errorf("%s makes a rule for %s", key, path)
+			}
+		}
+	})
 }

@@ -3,9 +3,7 @@ package lists
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -60,63 +58,44 @@ func ReadNetlifyTOML(t *migrate.Table, r io.Reader) error {
 	return err
 }
 
+// netlifyMembers are the known members of [[redirects]].
+var netlifyMembers = strings.Fields("from origin to destination status force query params " +
+	"parameters conditions headers signed sign signing rate_limit edge_handler")
+
 // readTables reads [[redirects]].
 func readTables(t *migrate.Table, list migrate.Node) {
-	known := []string{"from", "origin", "to", "destination", "status", "force", "query", "params",
-		"parameters", "conditions", "headers", "signed", "sign", "signing", "rate_limit", "edge_handler"}
 	var unknown migrate.Names
-	for _, v := range list.Inside() {
-		if t.IsGivenUp(v.At) {
-			break
+	readList(t, list, netlifyMembers, &unknown, func(o *object) {
+		line := o.netlifyLine()
+		if o.line.Refused != nil {
+			t.Wrong(o.line.At, "%s", o.line.Refused)
+		} else {
+			t.Reading.AddLine(t.Table, o.line.At, line, o.unsupported())
 		}
-		e := tomlRedirect{members: map[string]migrate.Node{}}
-		for key, m := range v.Inside() {
-			e.members[key.Text] = m
-			if !slices.Contains(known, key.Text) {
-				unknown.Add(key.Text)
-			}
-		}
-		line := e.line()
-		for _, wrong := range e.wrong {
-			t.Wrong(v.At, "%s", wrong)
-		}
-		if e.wrong == nil {
-			t.Reading.AddLine(t.Table, v.At, line, e.unsupported())
-		}
-	}
+	})
 	t.RemarkSkipped("members of [[redirects]] without a meaning here are", unknown)
 }
 
-// tomlRedirect is a redirect of a netlify.toml that becomes a line of _redirects.
-type tomlRedirect struct {
-	members map[string]migrate.Node
-	wrong   []string
-}
-
-func (e *tomlRedirect) refuse(format string, args ...any) {
-	e.wrong = append(e.wrong, fmt.Sprintf(format, args...))
-}
-
-// line returns the line of _redirects.
-func (e *tomlRedirect) line() string {
-	words := []string{e.path("from", "origin")}
-	if len(e.namesIn("query", "params", "parameters")) > 0 {
+// netlifyLine returns the line of _redirects that is equivalent.
+func (o *object) netlifyLine() string {
+	words := []string{o.word("from", "origin")}
+	if len(o.namesIn("query", "params", "parameters")) > 0 {
 		words = append(words, "query=x")
 	}
-	words = append(words, e.path("to", "destination"))
-	if status := e.status(); status != "" {
+	words = append(words, o.word("to", "destination"))
+	if status := o.status(); status != "" {
 		words = append(words, status)
 	}
-	for _, name := range e.namesIn("conditions") {
+	for _, name := range o.namesIn("conditions") {
 		words = append(words, asWord(name)+"=x")
 	}
 	return strings.Join(words, " ")
 }
 
 // unsupported returns an error for members that a line of _redirects cannot express.
-func (e *tomlRedirect) unsupported() error {
+func (o *object) unsupported() error {
 	for _, name := range []string{"headers", "signed", "sign", "signing", "rate_limit"} {
-		m := e.members[name]
+		m := o.Member(name)
 		switch has := !m.IsEmpty() || m.Text != "" && m.Text != "false"; {
 		case !has:
 		case name == "headers":
@@ -130,24 +109,13 @@ func (e *tomlRedirect) unsupported() error {
 	return nil
 }
 
-// path returns a path or a URL, which can have one of two names.
-func (e *tomlRedirect) path(name, oldName string) string {
-	m := e.members[name]
-	if m.Kind == 0 {
-		m = e.members[oldName]
-	}
-	text := strings.TrimSpace(m.Text)
-	err := migrate.CheckText(strconv.Quote(name), text)
-	switch {
-	case m.Kind == 0 || m.Kind == '"' && text == "":
-		err = fmt.Errorf("the redirect has no %q", name)
-	case m.Kind != '"':
-		err = fmt.Errorf("%q takes a string, not %s", name, m)
-	case err == nil && name == "to":
-		err = migrate.CheckDestination(text)
-	}
-	if err != nil {
-		e.refuse("%s", err)
+// word returns a path or a URL, which can have one of two names, as a word of a line.
+func (o *object) word(name, oldName string) string {
+	text := strings.TrimSpace(cmp.Or(o.text(name), o.text(oldName)))
+	if text == "" {
+		o.refuse("the redirect has no %q", name)
+	} else if name == "to" {
+		o.line.Refused = cmp.Or(o.line.Refused, migrate.CheckDestination(text))
 	}
 	return asWord(text)
 }
@@ -164,19 +132,13 @@ var blanksEncoded = strings.NewReplacer(" ", "%20", "\t", "%09", "\r", "%0D", "\
 	"\f", "%0C", "\n", "%0A")
 
 // status returns the status as a line of _redirects writes it.
-func (e *tomlRedirect) status() (text string) {
-	force, status := e.members["force"], e.members["status"]
-	isForced, isTruth := force.Truth()
-	if force.Kind != 0 && !isTruth {
-		e.refuse(`"force" takes true or false, not %s`, force)
-	}
+func (o *object) status() (text string) {
+	isForced, _ := o.truth("force")
+	status := o.Member("status")
 	code, err := strconv.Atoi(status.Text)
-	switch isError := code >= 400 && code <= 599; {
-	case status.Kind == 0:
-	case status.Kind != 'w' || err != nil:
-		e.refuse(`"status" takes a number, not %s`, status)
-	case !resolver.ValidStatus(code) && code != 200 && !isError:
-		e.refuse("the status must be %s, not %d", migrate.StatusCodes, code)
+	isKnown := resolver.ValidStatus(code) || code == 200 || code >= 400 && code <= 599
+	if status.Kind != 0 && (status.Kind != 'w' || err != nil || !isKnown) {
+		o.refuse("the status must be %s as a number, not %s", migrate.StatusCodes, status)
 	}
 	if isForced {
 		return cmp.Or(status.Text, "301") + "!"
@@ -185,11 +147,11 @@ func (e *tomlRedirect) status() (text string) {
 }
 
 // namesIn returns the keys in those tables of the redirect that have one of the given names.
-func (e *tomlRedirect) namesIn(names ...string) (inside []string) {
+func (o *object) namesIn(names ...string) (inside []string) {
 	for _, name := range names {
-		m := e.members[name]
+		m := o.Member(name)
 		if m.Kind != 0 && m.Kind != '{' {
-			e.refuse("%q takes a table, not %s", name, m)
+			o.refuse("%q takes a table, not %s", name, m)
 		}
 		for key := range m.Inside() {
 			inside = append(inside, key.Text)

@@ -92,12 +92,15 @@ from = "/i"
 to = "/j"
 [[redirects]]
 from = ""
+to = "/k"
+
+[[redirects]]
+from = "/l"
 to = "/\u0001"
 `, rulefile.Reading{}, "i,/j,301,exact\n", "file:1:1: the redirect has no \"to\"\nfile:3:1: " +
-			"\"from\" takes a string, not 3\nfile:3:1: \"b\" is not a destination\nfile:6:1: \"status\" " +
-			"takes a number, not \"301\"\nfile:11:1: \"force\" takes true or false\nfile:11:1: the status " +
-			"must be 301, 302\nfile:19:1: the redirect has no \"from\"\nfile:19:1: \"to\" holds control " +
-			"characters\nignored: \"comment\""},
+			"\"from\" takes a text, not 3\nfile:6:1: the status must be 301, 302, 303, 307 or 308 as a " +
+			"number, not \"301\"\nfile:11:1: \"force\" takes true or false\nfile:19:1: the redirect has no " +
+			"\"from\"\nfile:23:1: the text holds control characters\nignored: \"comment\""},
 		{"what is no TOML", "[[redirects]]\nfrom = \"/a\"\nto = \"/b\"\n[[redirects]]\n" +
 			"from = \"/c\nto = 1\n", rulefile.Reading{}, "", "file:5:11: this is not valid TOML: strings cannot contain newlines"},
 		{"no redirects", "[build]\nx = 1\n", rulefile.Reading{}, "", "there are no [[redirects]]"},

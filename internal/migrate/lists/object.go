@@ -39,24 +39,31 @@ func readObjects(
 			t.Wrong(t.Position(1, 1), "there are no redirects here; write them as a list of objects in "+
 				"the member %q", member)
 		}
-		for _, v := range list.Inside() {
-			switch {
-			case t.IsGivenUp(v.At):
-				return err
-			case v.Kind != '{':
-				t.Wrong(v.At, "a redirect is an object, not %s", v)
-				continue
-			}
-			for key := range v.Inside() {
-				if !slices.Contains(known, key.Text) {
-					unknown.Add(key.Text)
-				}
-			}
-			read(&object{t, v, redirects.Line{At: v.At}})
-		}
+		readList(t, list, known, &unknown, read)
 	}
 	t.RemarkSkipped("members without a meaning here are", unknown)
 	return err
+}
+
+// readList reads the objects of a list, and collects the names of members that are not known.
+func readList(
+	t *migrate.Table, list migrate.Node, known []string, unknown *migrate.Names, read func(o *object),
+) {
+	for _, v := range list.Inside() {
+		switch {
+		case t.IsGivenUp(v.At):
+			return
+		case v.Kind != '{':
+			t.Wrong(v.At, "a redirect is an object, not %s", v)
+			continue
+		}
+		for key := range v.Inside() {
+			if !slices.Contains(known, key.Text) {
+				unknown.Add(key.Text)
+			}
+		}
+		read(&object{t, v, redirects.Line{At: v.At}})
+	}
 }
 
 // refuse records why no rule is equivalent to the object. The first reason counts.
@@ -76,7 +83,7 @@ func (o *object) text(names ...string) string {
 	case m.Kind != '"':
 		o.refuse("%q takes a text, not %s", names[len(names)-1], m)
 	}
-	o.line.Refused = cmp.Or(o.line.Refused, m.Check("the text"))
+	o.line.Refused = cmp.Or(o.line.Refused, migrate.CheckText("the text", m.Text))
 	return m.Text
 }
 
@@ -84,6 +91,9 @@ func (o *object) text(names ...string) string {
 // nothing.
 func setStatus(line *redirects.Line, m migrate.Node) {
 	code, err := strconv.Atoi(m.Text)
+	if named, ok := statusOfWord[m.Text]; ok {
+		code, err = named, nil
+	}
 	switch {
 	case m.Kind == 0 || m.Text == "" || m.Text == "null" || m.Text == "0":
 	case code == 410:
@@ -96,4 +106,9 @@ func setStatus(line *redirects.Line, m migrate.Node) {
 	default:
 		line.Refused = cmp.Or(line.Refused, migrate.StatusError(code))
 	}
+}
+
+// statusOfWord holds the statuses of words. Members "permanent" are true or false.
+var statusOfWord = map[string]int{
+	"permanent": 301, "true": 301, "temporary": 302, "temp": 302, "false": 302,
 }

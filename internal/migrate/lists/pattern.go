@@ -31,6 +31,7 @@ type pattern struct {
 	rest         string // of the source
 	unnamed      int
 	isOver       bool // nothing may follow
+	isLoose      bool // groups of some characters are of any
 	isGlob       bool // destinations cannot name its groups
 }
 
@@ -44,8 +45,8 @@ type group struct {
 
 // parsePattern converts a path in the syntax of path-to-regexp to an expression. The error explains
 // why it has no equivalent.
-func parsePattern(source string) (*pattern, error) {
-	p := &pattern{rest: source}
+func parsePattern(source string, loosely bool) (*pattern, error) {
+	p := &pattern{rest: source, isLoose: loosely}
 	for p.rest != "" {
 		if err := p.next(); err != nil {
 			return nil, err
@@ -89,6 +90,8 @@ func (p *pattern) next() error {
 var (
 	patternName = regexp.MustCompile(`^\w+`)
 	// plainAlternatives matches a list of alternative texts.
+	// someCharacters matches a repetition of some characters.
+	someCharacters    = regexp.MustCompile(`^(?:\\[dw]|\[[^\[\]/]+\])(?:[+*]|\{[\d,]+\})$`)
 	plainAlternatives = regexp.MustCompile(`^(?:[\w~-]|\\[.-])+(?:\|(?:[\w~-]|\\[.-])+)*$`)
 )
 
@@ -136,6 +139,8 @@ func (p *pattern) addGroup(name string) error {
 			p.alternatives = inside
 		}
 		p.write("("+inside+")", group{name: name})
+	case p.isLoose && isOne && someCharacters.MatchString(inside):
+		p.write("("+inside+")", group{name: name})
 	case inside != "":
 		return expressionError(inside)
 	default:
@@ -150,7 +155,7 @@ var inParentheses = regexp.MustCompile(`(?s)^\(((?:[^()\\]|\\.|\((?:[^()\\]|\\.)
 // expressionError returns the error for an unsupported expression in parentheses.
 func expressionError(inside string) error {
 	return errors.New("a variable matches any segment, not a regular expression such as " +
-		printable.Quote("("+inside+")") + "; " + pathexpr.Remedy)
+		printable.Quote("("+inside+")") + "; write --loosely if that is meant, or " + pathexpr.Remedy)
 }
 
 func (p *pattern) write(expression string, g group) {
@@ -177,7 +182,7 @@ func (p *pattern) addSeveral(name, modifier string) error {
 }
 
 // parsePlain parses a path without patterns.
-func parsePlain(source string) (*pattern, error) {
+func parsePlain(source string, _ bool) (*pattern, error) {
 	if strings.ContainsAny(source, "*()") {
 		return nil, errors.New("this path has no patterns, and no request has such a path; write a " +
 			"path without \"*\" and parentheses")
@@ -187,41 +192,61 @@ func parsePlain(source string) (*pattern, error) {
 	return p, migrate.CheckPath(source)
 }
 
-// parseGlob parses a glob of Firebase. "*" is one segment. "/**" at the end is at least one
-// segment, and "{,/**}" is any number.
-func parseGlob(source string) (p *pattern, err error) {
-	front, isBelow := strings.CutSuffix(source, "{,/**}")
-	rest := "/:splat*"
-	if !isBelow {
-		front, isBelow = strings.CutSuffix(source, "/**")
-		rest = "/:splat+"
-	}
-	if isBelow {
-		front = strings.TrimSuffix(front, "/")
-	} else {
-		rest = ""
-	}
-	segments := strings.Split(front, "/")
-	for i, segment := range segments {
-		special := strings.IndexAny(segment, "*?[]{}!@+()") // special characters of globs
-		switch {
-		case segment == "*":
-			segments[i] = ":part" + strconv.Itoa(i)
-		case strings.HasPrefix(segment, ":"):
-			return nil, errors.New("\":\" begins a variable at Firebase only if the destination has one, " +
-				"too; write \"*\" for any segment")
-		case special >= 0:
-			return nil, fmt.Errorf("a rule has no \"%c\", which is a part of a glob; %s", segment[special],
-				pathexpr.Remedy)
-		default:
-			segments[i] = strings.NewReplacer(`\`, `\\`, ":", `\:`).Replace(segment)
+// parseGlob parses a glob of Firebase. "*" is a segment, or a part of one. "/**" at the end is at
+// least one segment, and "{,/**}" is any number.
+func parseGlob(source string, _ bool) (*pattern, error) {
+	p := &pattern{rest: source, isGlob: true}
+	for p.rest != "" {
+		if err := p.nextOfGlob(); err != nil {
+			return nil, err
 		}
 	}
-	if p, err = parsePattern(strings.Join(segments, "/") + rest); err == nil {
-		p.isGlob = true
-	}
-	return p, err
+	return p, migrate.CheckPath(p.visible.String())
 }
+
+// nextOfGlob handles the next character or special sequence of a glob.
+func (p *pattern) nextOfGlob() error {
+	rest, before := p.rest, p.visible.String()
+	g := group{name: "part" + strconv.Itoa(strings.Count(before, "/"))}
+	isBegin := strings.HasSuffix(before, "/")
+	found := globAlternatives.FindStringSubmatch(rest)
+	end := 1 + strings.IndexAny(rest[1:]+"*", globSpecial)
+	switch c := rest[0]; {
+	case rest == "/**", rest == "{,/**}":
+		p.rest = ""
+		if !isBegin {
+			p.addText("/")
+		}
+		return p.addSeveral(redirects.Splat, map[byte]string{'/': "+", '{': "*"}[c])
+	case found != nil:
+		p.alternatives = strings.ReplaceAll(regexp.QuoteMeta(found[1]), ",", "|")
+		p.write("("+p.alternatives+")", g)
+		p.visible.WriteString(found[0])
+		end = len(found[0])
+	case c == '*' && !strings.HasPrefix(rest, "**"):
+		expression := "([^/]*)"
+		if isBegin && strings.IndexByte("/.", (rest + "/")[1]) >= 0 { // not a dot alone
+			expression = "([^/]+)"
+		}
+		p.write(expression, g)
+		p.visible.WriteString(":" + g.name)
+		end = 1
+	case c == ':' && isBegin:
+		return errors.New("\":\" begins a variable at Firebase only if the destination has one, " +
+			"too; write \"*\" for any segment")
+	case strings.IndexByte("*?[]{}()", c) >= 0, strings.IndexByte("!@+", c) >= 0 && (rest + " ")[1] == '(':
+		return fmt.Errorf("a rule has no \"%c\", which is a part of a glob; %s", c, pathexpr.Remedy)
+	default:
+		p.addText(rest[:end])
+	}
+	p.rest = rest[end:]
+	return nil
+}
+
+// globSpecial holds the special characters of globs. globAlternatives matches a list of texts.
+const globSpecial = "/:*?[]{}!@+()"
+
+var globAlternatives = regexp.MustCompile(`^\{([^*?\[\]{}()|/]*,[^*?\[\]{}()|/]*)\}`)
 
 // lines returns the lines of a pattern.
 func (p *pattern) lines(line redirects.Line, d *destination) ([]redirects.Line, error) {
@@ -232,7 +257,8 @@ func (p *pattern) lines(line redirects.Line, d *destination) ([]redirects.Line, 
 		line.Path, line.To = redirects.Text(visible), to
 		return []redirects.Line{line}, err
 	}
-	options := pathexpr.Options{IsEncoded: true, IsMade: p.alternatives == ""}
+	options := pathexpr.Options{IsEncoded: true, IsMade: p.alternatives == "",
+		Loosely: p.isLoose}
 	for i := range p.groups {
 		options.Names = append(options.Names, p.variable(i))
 	}
@@ -243,6 +269,7 @@ func (p *pattern) lines(line redirects.Line, d *destination) ([]redirects.Line, 
 	case err != nil:
 		return nil, err
 	}
+	line.Notes = append(slices.Clip(line.Notes), e.Approximations()...)
 	return e.Lines(line, d.write)
 }
 

@@ -72,7 +72,8 @@ func Fuzz(f *testing.F, read migrate.Reader, texts ...string) {
 			t.Fatal(err)
 		}
 		checker := resolver.NewRuleChecker()
-		in := migrate.Input{Reader: strings.NewReader(text), Source: "file", Reading: reading}
+		in := migrate.Input{Reader: strings.NewReader(text), Source: "file", Reading: reading,
+			Loosely: hasDefaults}
 		_, _ = migrate.LinesOf(read)(in, func(rule resolver.Rule) {
 			if checker.Check(rule) == nil {
 				compiler.Add(rule)

@@ -3,6 +3,7 @@ package nginx
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
@@ -12,14 +13,21 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// blockReader reads nginx's map blocks, or the content of one.
+// blockReader reads nginx's configuration: map blocks, the content of one, and servers.
 type blockReader struct {
 	*migrate.Table
 	words    []word          // of the current statement
 	fallback *redirects.Line // of the default, if it leads somewhere
-	block    block
-	maps     []string // the variables that blocks set
-	hasPlain bool     // there are keys without a regular expression
+	blocks   []block         // that are open
+	maps     []string        // the variables that blocks set
+	// hasPlain: there are keys without a regular expression. hasMasks: keys can be masks of hosts.
+	hasPlain, hasMasks bool
+	// top are statements outside of blocks: those of a map, or of a server if isServer is set.
+	top      [][]word
+	isServer bool
+	servers  []*server
+	skipped  migrate.Names // directives that redirect nothing, and their count
+	count    int
 }
 
 // word is a word of a statement, which may go over several lines.
@@ -28,13 +36,22 @@ type word struct {
 	at   resolver.Position
 }
 
-// block is the block in which a statement stands.
+// block is an open block.
 type block struct {
-	// isOpen reports whether a block is open. isOther reports whether it does not map paths.
-	isOpen, isOther bool
-	// lookedUp is the variable that the block looks up: "$uri" or "$request_uri", or "" if unknown.
+	kind string // "map", "server", "location", "if", "http", or "" for one without redirects
+	// lookedUp is the variable that a map looks up: "$uri" or "$request_uri", or "" if unknown.
 	lookedUp string
-	hasMasks bool // keys can be masks of hosts
+	// location is that of the redirects in a block, and condition that of an if.
+	location  *location
+	condition *redirect
+}
+
+// block returns the innermost open block.
+func (n *blockReader) block() *block {
+	if len(n.blocks) == 0 {
+		return new(block)
+	}
+	return &n.blocks[len(n.blocks)-1]
 }
 
 // words splits a line like nginx.
@@ -67,24 +84,43 @@ func (n *blockReader) readLine(line string, lines *migrate.LineReader) {
 
 // readStatement handles a statement, which ends with a mark.
 func (n *blockReader) readStatement(mark string) {
-	words := n.words
-	switch {
+	words, isTop := n.words, len(n.blocks) == 0
+	switch kind := n.block().kind; {
 	case mark == "}":
-		n.block = block{}
+		n.blocks = n.blocks[:max(0, len(n.blocks)-1)]
 		if len(words) > 0 {
 			n.Wrong(words[0].at, "the statement does not end; add \";\"")
 		}
-		return
-	case len(words) == 0 || n.block.isOther && mark == ";":
-		return
+	case len(words) == 0:
 	case mark == "{":
 		n.openBlock()
-		return
+	case kind == "map":
+		n.readPair(words)
+	case isTop && !n.isServer && words[0].text != "return" && words[0].text != "rewrite":
+		const enough = 100 // to know that it is a map
+		if n.top = append(n.top, slices.Clone(words)); len(n.top) > enough {
+			n.readTop()
+		}
+	case isTop || kind != "":
+		n.openServer(false)
+		n.readDirective(words)
 	}
+}
+
+// readTop reads the statements outside of blocks as those of a map.
+func (n *blockReader) readTop() {
+	for _, words := range n.top {
+		n.readPair(words)
+	}
+	n.top = n.top[:0]
+}
+
+// readPair handles a statement of a map.
+func (n *blockReader) readPair(words []word) {
 	at := words[0].at
 	switch key := words[0].text; {
 	case len(words) == 1 && (key == "hostnames" || key == "volatile"):
-		n.block.hasMasks = n.block.hasMasks || key == "hostnames"
+		n.hasMasks = n.hasMasks || key == "hostnames"
 	case len(words) == 2 && key == "include":
 		n.Refuse(at, nil, errors.New("the file "+printable.Quote(words[1].text)+
 			" is a file of its own; convert it, too"))
@@ -98,33 +134,66 @@ func (n *blockReader) readStatement(mark string) {
 
 // openBlock handles the beginning of a block.
 func (n *blockReader) openBlock() {
-	words := n.words
-	if n.block.isOpen || len(words) != 3 || words[0].text != "map" {
+	words, b := n.words, block{kind: n.words[0].text, location: n.block().location}
+	isMap := b.kind == "map" && len(words) == 3
+	switch {
+	case isMap && !n.isServer:
+		n.readTop()
+	case isMap:
+	case b.kind == "map" || !blockName.MatchString(b.kind):
 		n.Wrong(words[0].at, "a map begins with: map $uri $destination {")
-		n.block.isOther = true
-		return
+		b.kind = ""
+	default:
+		n.openServer(b.kind == "server")
 	}
-	n.block.isOpen = true
+	switch b.kind {
+	case "map":
+		n.hasMasks = false
+		b.kind, b.lookedUp = n.openMap(words)
+	case "location":
+		b.location = n.openLocation(words)
+	case "if":
+		b.condition = conditionOf(words)
+	case "server", "http":
+	default:
+		b.kind = ""
+	}
+	n.blocks = append(n.blocks, b)
+}
+
+// blockName matches the names of nginx's blocks.
+var blockName = regexp.MustCompile(`^[a-z_]+$`)
+
+// openMap returns the kind of a map, and the variable that it looks up.
+func (n *blockReader) openMap(words []word) (kind, lookedUp string) {
 	switch words[1].text {
 	case "$uri", "$document_uri":
-		n.block.lookedUp = "$uri"
+		lookedUp = "$uri"
 	case "$request_uri":
-		n.block.lookedUp = "$request_uri"
+		lookedUp = "$request_uri"
 		n.Remark("nginx looks up path and query as the request spells them; rules match the path " +
 			"alone, however it is spelled")
 	default:
-		n.block.isOther = true
-		n.Wrong(words[1].at, "the map is looked up by %s, but rules match paths; convert maps of $uri "+
-			"and $request_uri", printable.Quote(words[1].text))
-		return
+		if !n.isServer {
+			n.Wrong(words[1].at, "the map is looked up by %s, but rules match paths; convert maps of "+
+				"$uri and $request_uri", printable.Quote(words[1].text))
+		}
+		return "", ""
 	}
 	n.maps = append(n.maps, words[2].text)
+	return "map", lookedUp
 }
 
 // finish adds the remarks on all blocks, and the default.
 func (n *blockReader) finish() {
 	if len(n.words) > 0 {
 		n.Wrong(n.words[0].at, "the statement does not end; add \";\"")
+	}
+	if !n.isServer {
+		n.readTop()
+	}
+	if len(n.maps) > 0 || !n.isServer {
+		remarkOnMaps(n.Table)
 	}
 	if len(n.maps) > 1 {
 		n.Remark("the maps of %s are read as one, in which the first line for a path counts; convert "+
@@ -133,6 +202,7 @@ func (n *blockReader) finish() {
 	if n.fallback != nil {
 		n.Add(*n.fallback)
 	}
+	n.finishServers()
 	if n.hasPlain {
 		n.Remark("nginx ignores the case of keys, but rules do not; if it does not matter, add fold " +
 			"case to the shortlink block")
@@ -149,7 +219,7 @@ func (n *blockReader) addKey(at resolver.Position, key, to string) {
 	case isMatch:
 		n.AddMatch(redirects.Line{At: at, IsLater: true, Answer: answerOf(to),
 			Query: n.Reading.Query}, expression, to,
-			pathexpr.Options{Folds: folds, IsEncoded: n.block.lookedUp == "$request_uri"})
+			pathexpr.Options{Folds: folds, IsEncoded: n.block().lookedUp == "$request_uri"})
 	default:
 		n.addPlain(at, strings.TrimPrefix(key, `\`), to)
 	}
@@ -160,14 +230,14 @@ func (n *blockReader) addPlain(at resolver.Position, key, to string) {
 	switch {
 	case strings.Contains(to, "$"):
 		n.Refuse(at, nil, errVariable)
-	case n.block.hasMasks && strings.HasSuffix(key, ".*"):
+	case n.hasMasks && strings.HasSuffix(key, ".*"):
 		n.Refuse(at, nil, errors.New("a key that ends in \".*\" is a mask because of hostnames; remove "+
 			"hostnames, or write a rule for each path"))
-	case n.block.lookedUp != "" && key != "" && key[0] != '/':
+	case n.block().lookedUp != "" && key != "" && key[0] != '/':
 		n.Drop(at, "no request reaches this line: a path begins with \"/\"; add it in front")
 	case addPair(n.Table, at, key, to):
 		n.hasPlain = true
-		if n.block.lookedUp == "$uri" && triplet.MatchString(key) {
+		if n.block().lookedUp == "$uri" && triplet.MatchString(key) {
 			n.Approximate(at, "nginx compares decoded paths, $uri, with this key as it is written; here "+
 				"the key is decoded, too")
 		}

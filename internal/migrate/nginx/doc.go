@@ -1,9 +1,12 @@
-// Package nginx reads maps: those of nginx, and other files with a key and a destination on each
-// line. The first line determines the kind.
+// Package nginx reads maps and servers of nginx, and other maps: files with a key and a destination
+// on each line. The first line determines the kind.
 //
 //	/a https://a.example;      nginx's, or a whole block: map $uri $new { ... }
 //	/a<tab>https://a.example   a list with tabs
 //	/a https://a.example       Apache's RewriteMap, or a map file of HAProxy
+//
+// A file with servers is read as nginx's configuration: its maps, and the redirects of its servers
+// and locations.
 //
 // Each key makes a line of a table for exactly one path. In nginx, plain keys come first, in any
 // letter case. Regular expressions follow in order, then the default.

@@ -19,16 +19,12 @@ func Read(t *migrate.Table, r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	if t.Reading.Status == 0 && t.Reading.Query == resolver.QueryDefault {
-		t.Remark("a map says neither the status of redirects nor what happens to queries, so the " +
-			"site's settings apply; set others with --status and --query")
-	}
 	// If the first line has a tab, tabs separate key and destination, and both may contain blanks.
 	hasTabs := strings.Contains(line, "\t")
 	take := func(line string, lines *migrate.LineReader) {
 		readPair(t, line, lines, hasTabs && strings.Contains(line, "\t"))
 	}
-	finish := func() {}
+	finish := func() { remarkOnMaps(t) }
 	if isOfNginx(line) {
 		t.Program, t.PassesThere = "nginx", true
 		n := blockReader{Table: t}
@@ -48,12 +44,21 @@ func Read(t *migrate.Table, r io.Reader) error {
 	return err
 }
 
+// remarkOnMaps adds the remark on what maps do not say.
+func remarkOnMaps(t *migrate.Table) {
+	if t.Status == 0 && t.Query == resolver.QueryDefault {
+		t.Remark("a map says neither the status of redirects nor what happens to queries, so the " +
+			"site's settings apply; set others with --status and --query")
+	}
+}
+
 // isOfNginx reports whether a line has the syntax of nginx.
 func isOfNginx(line string) bool {
 	text := strings.TrimSpace(line)
 	before, _, hasComment := strings.Cut(text, " #")
 	isMap := strings.HasPrefix(text, "map ") && strings.Contains(text, "$")
 	return isMap || strings.HasSuffix(text, ";") || strings.HasSuffix(text, "{") ||
+		strings.HasSuffix(text, "}") ||
 		hasComment && strings.HasSuffix(strings.TrimSpace(before), ";")
 }
 

@@ -119,8 +119,8 @@ func TestTablesOfOtherProgramsBecomeRules(t *testing.T) {
 		{"rows that are none", "keyword,url\n,https://e.example\na?b,/c\na\x01,/c\n\xff,/c\n\"a,b\n" +
 			"c,/d,e\nf,g\n", rulefile.Reading{}, "",
 			"file:2:1: the row has no key\nfile:3:1: a rule matches the path alone\nfile:4:1: the row " +
-				"holds control characters\nfile:5:1: the row is not Unicode text\nfile:6:5: a quotation " +
-				"mark is inside\nfile:7:1: \"e\" is beyond the last column\nfile:8:1: \"g\" is not a " +
+				"holds control characters\nfile:5:1: the row is not Unicode text\nfile:6:5: a field in " +
+				"quotation marks\nfile:7:1: \"e\" is beyond the last column\nfile:8:1: \"g\" is not a " +
 				"destination"},
 		{"one key twice", "keyword,url\na,/b\na,/c\n", rulefile.Reading{}, "a,/b,301,exact,,ignore\n",
 			"file:3:1: no request reaches this line"},

@@ -37,6 +37,8 @@ type Options struct {
 	Names []string
 	// IsMade says that the expression was generated, and may have any length.
 	IsMade bool
+	// Loosely takes repetitions of some characters, such as [0-9]+, for those of any in a segment.
+	Loosely bool
 }
 
 // Expression is a parsed regular expression.
@@ -49,6 +51,11 @@ type Expression struct {
 	// case. HasDots: "." stands for a dot. HasRoot: it matches "/", too. HasQuery: it matches paths
 	// with a query, for which there is no path.
 	IsAnywhere, Folds, HasDots, HasRoot, HasQuery bool
+	// Loosened are the parts that match fewer texts than their variables.
+	Loosened []string
+
+	original *regexp.Regexp // of what is loosened
+	base     string
 }
 
 // Path is one of the paths of an expression, with its groups for a destination.
@@ -104,6 +111,16 @@ func Parse(written string, o Options) (*Expression, error) {
 	if o.Spans {
 		e.join()
 	}
+	if e.Loosened != nil {
+		folds := ""
+		if o.Folds {
+			folds = "(?i)"
+		}
+		if e.original, err = regexp.Compile(folds + expression); err != nil {
+			return nil, unreadable(err)
+		}
+		e.base = o.Base
+	}
 	switch {
 	case len(e.Paths) == 0 && e.HasQuery:
 		return nil, ErrQuery
@@ -114,6 +131,12 @@ func Parse(written string, o Options) (*Expression, error) {
 			"has no \"//\"")
 	}
 	return e, nil
+}
+
+// Matches reports whether a decoded path is one of a loosened expression.
+func (e *Expression) Matches(path string) bool {
+	path, isBelow := strings.CutPrefix(path, e.base)
+	return isBelow && e.original.MatchString(path)
 }
 
 // join merges two paths that differ only in an optional slash or optional segments:
@@ -163,6 +186,10 @@ func (e *Expression) Approximations() (how []string) {
 		how = append(how, "the regular expression matches anywhere within a path there, but only at the "+
 			"beginning of one here; begin it with \"^\"")
 	}
+	for _, part := range e.Loosened {
+		how = append(how, part+" matches only some characters there, but any segment, or any part of "+
+			"one, here: the rule takes more paths")
+	}
 	if e.HasDots {
 		how = append(how, "\".\" matches any character there, but a dot here; write \\. for a dot")
 	}
@@ -199,18 +226,6 @@ func (e *Expression) Lines(
 		lines = append(lines, line)
 	}
 	return lines, nil
-}
-
-// AddTo adds lines of an expression to a table, and reports how they differ.
-func (e *Expression) AddTo(t *redirects.Table, lines []redirects.Line) {
-	for _, line := range lines[:min(1, len(lines))] {
-		for _, how := range e.Approximations() {
-			t.Approximate(line.At, how)
-		}
-	}
-	for _, line := range lines {
-		t.Add(line)
-	}
 }
 
 // Reference is the beginning of a destination's text: a group, or an escape.

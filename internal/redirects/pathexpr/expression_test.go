@@ -98,7 +98,7 @@ func TestARegularExpressionWithoutAnEquivalentIsRefused(t *testing.T) {
 		`.*/a$`:                        "may only be at the end",
 		`^/(.*)/feed$`:                 "may only be at the end",
 		`^/(\d+)$`:                     `regular expression, "\d+" matches only some characters`,
-		`^/([a-z-]+)$`:                 "write [^/]+ if that is meant",
+		`^/([a-z-]+)$`:                 "write [^/]+ or --loosely if that is meant",
 		`^/\w+$`:                       "matches only some characters",
 		`^/[a-z]$`:                     "has no equivalent",
 		`^/a*$`:                        "matches only some characters",
@@ -299,6 +299,36 @@ func TestSegmentsInTheMiddleOfAPathAreOnePath(t *testing.T) {
 		})
 		if notationOf(path) != want.path || !spans {
 			t.Errorf("%s: %+v", expression, path)
+		}
+	}
+}
+
+func TestSomeCharactersAreAnyLoosely(t *testing.T) {
+	for _, tt := range []struct{ expression, want, loosened string }{
+		{`^/a/(\d+)$`, "/a/{p1}", `"\d+"`},
+		{`^/([0-9]{4})/(\w+)/?$`, "/{p1}/{p2}/", `"[0-9]{4}", "\w+"`},
+		{`^/p-\w+\.html$`, "/p-{p1}.html", `"\w+"`},
+		{`^/a\d*$`, "/a{p1} /a", `"\d*"`},
+		{`^/([^/]+)/[^/.]+$`, "/{p1}/{p2}", `"[^/.]+"`},
+		{`^/[^/]{2,3}$`, "/{p1}", `"[^/]{2,3}"`},
+		{`^/[a-z/]+$`, "", ""},
+		{`^/(?:ab)+$`, "", ""},
+		{`^/[a-z]+[0-9]+$`, "", ""},
+	} {
+		e, err := Parse(tt.expression, Options{Loosely: true})
+		var paths []string
+		loosened := ""
+		if err == nil {
+			for _, p := range e.Paths {
+				paths = append(paths, notationOf(p.Segments))
+			}
+			loosened = strings.ReplaceAll(strings.Join(e.Loosened, ", "), "in the regular expression, ", "")
+		}
+		if got := strings.Join(paths, " "); got != tt.want || loosened != tt.loosened {
+			t.Errorf("%s: %s, loosened %s, %v", tt.expression, got, loosened, err)
+		}
+		if _, err := Parse(tt.expression, Options{}); err == nil {
+			t.Errorf("%s has an equivalent", tt.expression)
 		}
 	}
 }

@@ -50,7 +50,7 @@ func unreadable(err error) error {
 func (b *builder) refuse(e *syntax.Regexp) error {
 	instead := Remedy
 	if e.Op == syntax.OpRepeat {
-		instead = "write [^/]+ if any segment is meant, or " + instead
+		instead = "write [^/]+ or --loosely if any segment is meant, or " + instead
 	}
 	return errors.New(b.quote(e) + " has no equivalent; " + instead)
 }
