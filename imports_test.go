@@ -122,6 +122,7 @@ var mayImport = map[string][]string{
 
 	// A module of its own.
 	"bench":          nil,
+	"bench/fleet":    nil,
 	"bench/scale":    {"internal/testcaddy/freeport"},
 	"bench/generate": {"internal/vectors"},
 }

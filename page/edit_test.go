@@ -266,7 +266,8 @@ func TestAnEditThatHidesThePageWaitsForASecondClick(t *testing.T) {
 
 func TestAnEditThatHidesOneOfThePagesWaitsForASecondClick(t *testing.T) {
 	s, _ := servePage(t, someRules, "")
-	for _, page := range []string{"new", "try", "serving", "export.csv", "opensearch.xml"} {
+	for _, page := range []string{"new", "changes", "import", "try", "serving", "export.json", "export.csv",
+		"opensearch.xml"} {
 		s.Post(t, "/.links/new", "key=.links/"+page+"&exact=1&to=https://x.test").
 			Wants(t, 428, "the rule answers /.links/"+page+", so the links page does not get it")
 	}

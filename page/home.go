@@ -23,8 +23,8 @@ const storageTime = 5 * time.Second
 // daysOfTotals is for how many days the start page adds up redirects.
 const daysOfTotals = 30
 
-// mostOfNew is how many links a service has at most whose first links the start page lists: a
-// search counts them all, and among more the first ones tell nobody anything.
+// mostOfNew is the number of links up to which the start page lists the first ones: a search counts
+// them all, and the first of very many are of no use.
 const mostOfNew = 10_000
 
 // mostOnHome is how many links each list of the start page has.

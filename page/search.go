@@ -35,7 +35,7 @@ type search struct {
 	// counted, those after it. AtLeast says that not all were counted.
 	Total   uint64 `json:"total"`
 	AtLeast bool   `json:"at_least,omitempty"`
-	// Next is behind what the next page begins, "" on the last one, and NextPage its URL.
+	// Next is the key after which the next page begins, "" on the last one. NextPage is its URL.
 	Next     string `json:"next,omitempty"`
 	NextPage string `json:"next_page,omitempty"`
 	// Late says that the time was up before all rules were searched.

@@ -48,8 +48,10 @@ func TestAnotherDatabaseIsRead(t *testing.T) {
 	server.do(t, "hset", "links", "docs", "/wrong")
 	for name, protocol := range map[string]string{"client tracking": "3", "keyspace events": "2"} {
 		t.Run(name, func(t *testing.T) {
-			serves(t, server.inDatabase(t, 3), &Source{URL: server.url("") + "?db=3&protocol=" + protocol},
-				name)
+			server.addUser(t, "edge", "+client|tracking", "+subscribe", "+unsubscribe", "+config|get",
+				"&__keyspace@3__:links", "+select")
+			serves(t, server.inDatabase(t, 3),
+				&Source{URL: server.url("edge") + "?db=3&protocol=" + protocol}, name)
 		})
 	}
 }
@@ -95,7 +97,9 @@ func TestAClusterIsReachedThroughItsNodes(t *testing.T) {
 			break
 		}
 	}
-	serves(t, server, &Source{URL: "redis://127.0.0.1:" + port, Cluster: true}, "client tracking")
+	server.addUser(t, "edge", "+client|tracking", "+cluster|slots", "+command", "+asking")
+	serves(t, server, &Source{URL: "redis://edge:secret@127.0.0.1:" + port, Cluster: true},
+		"client tracking")
 }
 
 func TestAServerIsFoundThroughSentinel(t *testing.T) {

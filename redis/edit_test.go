@@ -108,6 +108,20 @@ func TestAnEditOfAHashThatHasChangedChangesNothing(t *testing.T) {
 	}
 }
 
+func TestAnEditOfAHashInWhichATimeHasChangedChangesNothing(t *testing.T) {
+	server := startServer(t)
+	server.do(t, "hset", "links", "fair", `{"to": "/fair", "until": "2027-03-01"}`)
+	e := newEdge(t, &Source{URL: server.url("")}, t.TempDir())
+	e.read(t.Context())
+	const changed = `{"to": "/fair", "until": "2027-03-02"}`
+	server.do(t, "hset", "links", "fair", changed)
+	_, err := e.source.Edit(t.Context(), e.version, editOf(
+		rulefile.Change{Key: "fair", Rule: &resolver.Rule{Key: "fair", Value: "/other"}}))
+	if !errors.Is(err, source.ErrChanged) || server.value(t, "fair") != changed {
+		t.Errorf("got %v, and fair is %q", err, server.value(t, "fair"))
+	}
+}
+
 func TestAnEditThatCannotBeMadeInAHashSaysWhy(t *testing.T) {
 	server := startServer(t)
 	server.addUser(t, "edge")

@@ -25,9 +25,10 @@ func init() {
 }
 
 // Source is a Redis hash from key to value: `HSET links docs https://example.com/docs` adds a rule,
-// and all servers that read the hash `links` serve it within a second. A value is a destination or,
-// if it begins with `{`, an object: `{"to": "https://example.com/", "status": 301, "exact": true,
-// "unlisted": true, "query": "ignore", "note": "why"}`.
+// and all servers that read the hash `links` serve it within a second. A value is a destination,
+// or an object if it begins with `{`: `{"to": "https://example.com/", "status": 301, "exact": true,
+// "unlisted": true, "query": "ignore", "note": "why"}`. It can be an array of objects with times:
+// `[{"to": "/fair", "until": "2027-03-01"}, {"to": "gone", "since": "2027-03-01"}]`.
 //
 // With `*` at the end, each rule is a Redis key: `SET links:docs https://example.com/docs` adds a
 // rule to `links:*`, and all servers serve it within a tenth of a second. A change costs no more
@@ -45,18 +46,22 @@ func init() {
 // the server cannot be reached; when Caddy starts, a copy in Caddy's storage stands in for it.
 //
 // Whoever can write to the hash or the keys can redirect. Set `allow_hosts` if these are more
-// people than can change Caddy's configuration. For a hash the user needs these Redis commands, and
-// those on the last line without client tracking:
+// people than can change Caddy's configuration. For a hash the user needs these Redis commands,
+// those on the third line for edits, and those on the last without client tracking:
 //
 //	HLEN HSCAN WATCH UNWATCH MULTI EXEC PING
 //	CLIENT|TRACKING
+//	HSET HDEL
 //	SUBSCRIBE CONFIG|GET, and the channel __keyspace@<db>__:<hash>
 //
-// For keys it needs these, those on the third line for edits, and those on the last in a cluster:
+// For keys it needs these, and those on the last line for edits:
 //
 //	SCAN MGET GET PING
 //	CLIENT|TRACKING
 //	SET DEL WATCH UNWATCH MULTI EXEC
+//
+// For both it needs SELECT if the database is another than 0, and in a cluster:
+//
 //	CLUSTER|SLOTS COMMAND ASKING
 type Source struct {
 	// The name of the hash; or what the keys begin with and `*`, for a key of Redis for each rule.
@@ -157,8 +162,7 @@ func (s *Source) Cleanup() error {
 func (s *Source) String() string { return "redis " + s.Hash }
 
 // Read passes all rules to add; see [source.Source]. It is an error if there are none. A
-// [rulefile.Errors] lists all values that are neither a string nor an object as [rulefile.ReadJSON]
-// reads them.
+// [rulefile.Errors] lists all values that are none that [rulefile.ReadJSONValue] reads.
 func (s *Source) Read(ctx context.Context, add func(resolver.Rule)) (version string, err error) {
 	return s.content.read(ctx, add)
 }

@@ -26,9 +26,14 @@ func appendRule(b []byte, rule *resolver.Rule) []byte {
 	b = appendText(b, rule.Value)
 	b = binary.AppendUvarint(b, uint64(rule.Status))
 	hasNote := rule.Note != ""
-	b = append(b, flag(rule.Exact), flag(rule.Unlisted)|byte(rule.Query)<<1|flag(hasNote)<<3)
+	hasWindows := rule.Windows != ""
+	b = append(b, flag(rule.Exact),
+		flag(rule.Unlisted)|byte(rule.Query)<<1|flag(hasNote)<<3|flag(hasWindows)<<4)
 	if hasNote {
 		b = appendText(b, rule.Note)
+	}
+	if hasWindows {
+		b = appendText(b, rule.Windows)
 	}
 	return b
 }

@@ -57,6 +57,10 @@ func TestOtherRulesHaveOtherVersions(t *testing.T) {
 		{{Key: "a", Value: "/b", Query: resolver.QueryIgnore, Unlisted: true}},
 		{{Key: "a", Value: "/b", Note: "why"}},
 		{{Key: "a", Value: "/b", Note: "why not", Query: resolver.QueryIgnore}},
+		{{Key: "a"}},
+		{{Key: "a", Windows: `{"to":"/b","until":"2027-03-01"}`}},
+		{{Key: "a", Windows: `{"to":"/b","until":"2027-03-02"}`}},
+		{{Key: "a", Note: `{"to":"/b","until":"2027-03-02"}`}},
 		{{Key: "a", Value: "/b"}, {Key: "c", Value: "/d"}},
 	} {
 		version := versionOf(rules)

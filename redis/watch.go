@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	// recheck is how often to check for a failed Read that nothing else would repeat.
+	// recheck is how often to check for a failed Read that nothing else would repeat, and how often
+	// to ask Sentinels which server is the master.
 	recheck = 500 * time.Millisecond
 	// unheard is how often rules are compared although the server pushes changes: it does not push
 	// SWAPDB, keyspace events do not include FLUSHALL, and they can be turned off.

@@ -99,6 +99,17 @@ func TestNothingIsReadAgainWhileNothingChanges(t *testing.T) {
 	}
 }
 
+func TestAChangeOfNoMoreThanATimeIsReadWhereTheHashIsPolled(t *testing.T) {
+	server := startServer(t)
+	server.addUser(t, "edge")
+	server.do(t, "hset", "links", "fair", `{"to": "/fair", "until": "2027-03-01"}`)
+	e := newEdge(t, &Source{URL: server.url("edge"), Poll: "1ms"}, t.TempDir())
+	e.read(t.Context())
+	e.watch(t)
+	server.do(t, "hset", "links", "fair", `{"to": "/fair", "until": "2027-03-02"}`)
+	e.until(t, "the new time is read", time.Second, func(e *edge) bool { return e.reads == 2 })
+}
+
 func TestWhatChangedBetweenReadAndWatchIsRead(t *testing.T) {
 	server := startServer(t)
 	server.fill(t, 10)

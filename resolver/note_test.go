@@ -138,7 +138,7 @@ func TestARuleWithoutANoteTakesNoByteMore(t *testing.T) {
 func TestABadNoteIsAnErrorThatSaysWhatToWrite(t *testing.T) {
 	for note, want := range map[string]string{
 		strings.Repeat("n", 501): "note: it has 501 bytes, and may have 500; shorten it",
-		"\xff":                   "note: it is no valid UTF-8; write it as UTF-8",
+		"\xff":                   "note: it is not valid UTF-8; write it as UTF-8",
 		"a\nb": "note: it is one line, without control characters; write a space for a line end or " +
 			"a tab",
 		"\u009b": "note: it is one line, without control characters; write a space for a line end or " +

@@ -34,7 +34,7 @@ type Rule struct {
 	// response.
 	Note string
 	// Windows are the values of the key at different times, for callers that know the time. Package
-	// rulefile reads them. A rule with windows has no Value and cannot be compiled: compile the rule
+	// internal/schedule makes and reads them. A rule with windows has no Value and cannot be compiled: compile the rule
 	// of the window that is open.
 	Windows string
 	// Position is where the rule stands.
@@ -98,7 +98,7 @@ func checkNote(note string) error {
 	case len(note) > maxNote:
 		return fmt.Errorf("note: it has %d bytes, and may have %d; shorten it", len(note), maxNote)
 	case !utf8.ValidString(note):
-		return errors.New("note: it is no valid UTF-8; write it as UTF-8")
+		return errors.New("note: it is not valid UTF-8; write it as UTF-8")
 	case hasControl(note):
 		return errors.New("note: it is one line, without control characters; write a space for a " +
 			"line end or a tab")

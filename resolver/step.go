@@ -82,7 +82,8 @@ func (o *options) literalLimits() chainLimits {
 }
 
 // stepper takes the steps of 3.3 from path to path, for chains through templates and for
-// explanations. It finds rules with lookUp, as compiling, serving and checking do.
+// explanations. It finds rules with lookUp, as compiling and checking do. Serving a key without
+// variables uses table.match alone.
 type stepper struct {
 	opts      *options
 	table     *table
@@ -93,7 +94,7 @@ type stepper struct {
 	matched   match  // of the last step
 	// concerns receives each path; nil while serving requests.
 	concerns *concerns
-	// effort is what searches for templates took, and made the length of all paths together.
+	// effort is what searches for templates took. made is the total length of the paths built.
 	effort, made int
 	// memory contains the path of the stepper, and spare is memory for the next one. places are the
 	// places of captures in the path.

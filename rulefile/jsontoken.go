@@ -38,7 +38,7 @@ type jsonToken struct {
 
 func (t jsonToken) isNull() bool { return t.kind == jsonWord && t.text == "null" }
 
-// jsonKind is a token's kind: the byte itself for one of {}[]:, or one of these.
+// jsonKind is a token's kind: its only byte for {, }, [, ], : and the comma, or one of these.
 type jsonKind byte
 
 const (

@@ -21,7 +21,7 @@ type property struct {
 	// is a token of this kind.
 	words, takes string
 	kind         jsonKind
-	// field returns where a window has the property; nil for columns that are none.
+	// field returns a pointer to the property of a window; nil for columns that are no property.
 	field func(w *schedule.Window) any
 }
 
@@ -100,7 +100,7 @@ func (p *property) get(w *schedule.Window) string {
 	return ""
 }
 
-// isSaid reports whether a row has the property.
+// isSaid reports whether any of the rows has the property.
 func (p *property) isSaid(rows []schedule.Window) bool {
 	for i := range rows {
 		if p.get(&rows[i]) != "" {

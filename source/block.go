@@ -26,19 +26,19 @@ type BlockOption struct {
 	Takes string
 	// Words receive the words after the name, of which there must be as many.
 	Words []*string
-	// ~, if not nil, receives the words after the name, one or more.
+	// List, if not nil, receives the words after the name, one or more.
 	List *[]string
-	// ~, if not nil, is set by an option without words.
+	// Flag, if not nil, is set by an option without words.
 	Flag *bool
 	// Repeats says that the option can be given again. Check is called each time.
 	Repeats bool
 	// Check, if not nil, checks the words as far as they do not depend on where Caddy runs. So the
 	// error has its place in the Caddyfile.
 	Check func() error
-	// ~, if not nil, checks what depends on other options. It is called once the whole block is
+	// CheckLast, if not nil, checks what depends on other options. It is called once the whole block is
 	// read.
 	CheckLast func() error
-	// ~, if not empty, says why the source does not have this option, which other sources have.
+	// Refused, if not empty, says why the source does not have this option, which other sources have.
 	Refused string
 	// Unmarshal, if not nil, reads the whole option, and replaces all the above.
 	Unmarshal func(*caddyfile.Dispenser) error

@@ -25,7 +25,7 @@ type content struct {
 	format    rulefile.Format
 	reading   rulefile.Reading
 	publicKey *minisign.PublicKey // nil if no signature is required
-	// allowsEmpty says that content without rules is valid.
+	// allowsEmpty says that CSV or _redirects of no bytes is valid. JSON never is.
 	allowsEmpty bool
 	// read calls a function with the content.
 	read func(context.Context, func(io.Reader) error) error

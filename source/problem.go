@@ -7,7 +7,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 )
 
-// Problem is an error in a Caddyfile, or in its JSON.
+// Problem is an error in a Caddyfile, in its JSON, or in a file that it names: of rules, or of
+// expectations.
 type Problem struct {
 	At      resolver.Position // if it is known
 	Kind    lint.Kind         // of an invalid rule; empty for everything else

@@ -3,8 +3,8 @@
 //
 // The resolver uses a part of it: [Parse], the parts of a [Template], and the methods of
 // [Operator]. The keys and values of rules are templates, which the resolver matches and expands in
-// its own way. The rest, expansion and matching, is here as a complete library, tested by public
-// suites. It imports nothing of the project.
+// its own way. The links page expands templates, and package lint parses expressions. Matching is
+// here to complete the library, which public suites test. It imports nothing of the project.
 //
 // A [Template] is parsed once. [Template.AppendExpand] makes a URI from it and values. A [Matcher]
 // does the reverse: it finds values for a URI. They are raw, as in the URI ([Raw], [RawList],

@@ -4,7 +4,7 @@ package weburl
 // fact costs one load and one test per byte.
 type class uint8
 
-// The first four are the encode sets: they hold for every byte that the set encodes.
+// The first five are the encode sets: they hold for every byte that the set encodes.
 const (
 	encodeInPath class = 1 << iota
 	encodeInQuery

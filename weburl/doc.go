@@ -11,8 +11,8 @@
 //
 // Percent-encoding is for both: [AppendEncoded], [Triplet], [AppendTriplet] and [IsDotSegment].
 //
-// [URL.Resolve], [URL.Href] and [Params.Set] complete the API for other programs; shortlink itself
-// does not need them.
+// [URL.Resolve] and [Params.Set] complete the API for other programs; shortlink itself does not
+// need them.
 //
 // # Text
 //

@@ -41,10 +41,11 @@ func startClustered(t *testing.T) *clustered {
 	t.Cleanup(func() { _ = c.client.Close() })
 	fill(t, c.client)
 	url := fmt.Sprintf("redis://%s?addr=%s&addr=%s", addrs[0], addrs[1], addrs[2])
-	c.fleet = l.newFleet(t, [3]string{}, func(*host) []site {
+	c.fleet = l.newFleet(t, [3]string{}, func() []site {
 		return sites(url, "\t\t\tcluster\n")
 	})
 	c.write, c.stored = set(c.client, 0), stored(c.client)
+	c.isEdited = true
 	c.run(t)
 	return c
 }

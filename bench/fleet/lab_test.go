@@ -105,10 +105,12 @@ func newLab(t *testing.T) *lab {
 	script(t, `mkdir -p /run/netns
 		mountpoint -q /run/netns || mount -t tmpfs none /run/netns
 		ip link set lo up`)
-	for _, b := range []bridge{front, back} {
-		script(t, fmt.Sprintf(`ip link add %s type bridge
+	for i, b := range []bridge{front, back} {
+		// A bridge takes the lowest address of its ports, if it has none of its own: hosts would go on
+		// sending to the old one for half a minute.
+		script(t, fmt.Sprintf(`ip link add %s address 02:00:00:00:77:0%d type bridge
 			ip addr add %s/24 dev %[1]s
-			ip link set %[1]s up`, b, b.address(254)))
+			ip link set %[1]s up`, b, i+1, b.address(254)))
 	}
 	t.Cleanup(func() {
 		script(t, `ip link del front; ip link del back; ip -all netns del`)

@@ -23,6 +23,9 @@ type fleet struct {
 	// stored returns the rules of each site, where servers read them.
 	stored func(ctx context.Context) ([]map[string]string, error)
 
+	// isEdited says that servers edit the rules, too.
+	isEdited bool
+
 	writing sync.RWMutex // read-locked while a rule is written; locked while none may be
 
 	mu       sync.Mutex
@@ -51,7 +54,9 @@ func (f *fleet) run(t *testing.T) {
 		}
 	}
 	workers.Go(func() { f.change(ctx, &f.writes, 0, written, f.write) })
-	workers.Go(func() { f.change(ctx, &f.edits, written, edited, f.edit) })
+	if f.isEdited {
+		workers.Go(func() { f.change(ctx, &f.edits, written, edited, f.edit) })
+	}
 }
 
 // ask sends requests to a site, one after the other, and judges the answers.

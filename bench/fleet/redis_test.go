@@ -121,13 +121,15 @@ func sites(url, options string) []site {
 	}
 }
 
-// newFleet starts three servers.
-func (l *lab) newFleet(t *testing.T, storages [3]string, sites func(h *host) []site) *fleet {
+// newFleet starts three servers. A storage is a folder of the server's own if it is empty.
+func (l *lab) newFleet(t *testing.T, storages [3]string, sites func() []site,
+	env ...string) *fleet {
 	t.Helper()
 	f := &fleet{lab: l}
 	for _, storage := range storages {
 		h := l.newHost(t, front, back)
-		s := newServer(h, storage, sites(h)...)
+		s := newServer(h, storage, sites()...)
+		s.env = env
 		f.servers = append(f.servers, s)
 		s.start(t)
 		t.Cleanup(s.kill)

@@ -41,10 +41,11 @@ func startWatched(t *testing.T) *watched {
 	t.Cleanup(func() { _ = w.client.Close() })
 	w.awaitSentinels(t)
 	fill(t, w.client)
-	w.fleet = l.newFleet(t, [3]string{l.newDisk(t), l.newDisk(t), l.newDisk(t)}, func(*host) []site {
+	w.fleet = l.newFleet(t, [3]string{l.newDisk(t), l.newDisk(t), l.newDisk(t)}, func() []site {
 		return sites(w.url("first"), "")
 	})
 	w.write, w.stored = set(w.client, 1), stored(w.client)
+	w.isEdited = true
 	w.run(t)
 	return w
 }

@@ -58,8 +58,9 @@ func TestASoakedServerTakesNoMoreThanBefore(t *testing.T) {
 	l := newLab(t)
 	redis := l.startNode(t)
 	fill(t, redis.client)
-	f := l.newFleet(t, [3]string{}, func(*host) []site { return sites("redis://"+redis.addr, "") })
+	f := l.newFleet(t, [3]string{}, func() []site { return sites("redis://"+redis.addr, "") })
 	f.write, f.stored = set(redis.client, 0), stored(redis.client)
+	f.isEdited = true
 	f.run(t)
 	var samples []usage
 	for begun, n := time.Now(), 0; time.Since(begun) < *soak; n++ {

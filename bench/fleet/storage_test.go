@@ -30,8 +30,8 @@ func startShared(t *testing.T) *shared {
 		t.Fatal(err)
 	}
 	writeFile(t, s.entry(), content)
-	s.fleet = l.newFleet(t, [3]string{s.storage, s.storage, s.storage}, func(*host) []site {
-		return []site{{"storage", "from storage links.json"}}
+	s.fleet = l.newFleet(t, [3]string{s.storage, s.storage, s.storage}, func() []site {
+		return []site{{"storage", "from storage links.json {\n\t\t\tpoll 1s\n\t\t}"}}
 	})
 	s.write = s.edit
 	s.stored = func(context.Context) ([]map[string]string, error) {
@@ -42,6 +42,7 @@ func startShared(t *testing.T) *shared {
 		rules := make(map[string]string)
 		return []map[string]string{rules}, json.Unmarshal(content, &rules)
 	}
+	s.isEdited = true
 	s.run(t)
 	return s
 }

@@ -116,10 +116,11 @@ func startEncrypted(t *testing.T) *encrypted {
 	e.redis.addUser(t, "first")
 	fill(t, e.redis.client)
 	url := fmt.Sprintf("rediss://edge:first@%s:%d", back.address(h.number), tlsPort)
-	e.fleet = l.newFleet(t, [3]string{}, func(*host) []site {
+	e.fleet = l.newFleet(t, [3]string{}, func() []site {
 		return sites(url, "\t\t\ttls_ca "+e.trust+"\n")
 	})
 	e.write, e.stored = set(e.redis.client, 0), stored(e.redis.client)
+	e.isEdited = true
 	e.run(t)
 	return e
 }

@@ -79,8 +79,8 @@ func init() {
 // With `Prefer: effects` the answer to an edit says which other links it has led elsewhere, and
 // what there is to warn of since.
 //
-// Edits go into the first source that can be written to: a file that is not signed, a storage
-// entry, or a Redis hash. They are checked as new rules of a source are, and written if these would
+// Edits go into the first source that can be written to: a file or a storage
+// entry that is not signed, or Redis. They are checked as new rules of a source are, and written if these would
 // serve. With `If-Match: "<digest>"` an edit is refused with status 412 if the rules have changed
 // since they had this digest, with `If-None-Match: *` if the key has a rule, and with `If-Match: *`
 // if it has none. A key is written as in the path of a URL.

@@ -41,7 +41,7 @@ func (c *Change) IsEdit() bool { return c.User != "" || c.Remote != "" }
 // Total is how many keys have changed.
 func (c *Change) Total() int { return c.Added + c.Removed + c.Changed }
 
-// Who is who has made a change: a user, an address, or a source.
+// Who returns who made the change: a user, an address, or a source.
 func (c *Change) Who() string {
 	switch {
 	case c.User != "":

@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	// firstRetry and longestRetry are pauses before changes are stored again that could not be.
+	// firstRetry and longestRetry bound the pause before a retry. The first retry waits for twice
+	// firstRetry.
 	firstRetry, longestRetry = time.Second, time.Minute
 	// useTime is how long a use of the storage may take.
 	useTime = time.Minute

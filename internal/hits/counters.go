@@ -12,8 +12,9 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// Counters count how often the rules of all handlers of one name have redirected, and when last.
-// A request needs one atomic operation on one word, and no lock. Everything else may be slow.
+// Counters count how often the rules of all handlers of one name have answered, and when last.
+// A request needs one atomic read-modify-write of one word, and no lock. Everything else may be
+// slow.
 type Counters struct {
 	past atomic.Pointer[header] // of the shards, without new hits; never written to
 
@@ -23,7 +24,7 @@ type Counters struct {
 	unserved map[string]uint64  // words of canonical keys that no serving ruleset has
 }
 
-// Count is how often a rule has redirected, and the minute of the last time.
+// Count is how often a rule has answered, and the minute of the last time.
 type Count struct {
 	N      uint64
 	minute uint32

@@ -1,8 +1,7 @@
-// Package hits counts how often the rules of a handler have redirected, when last, and on which
-// days.
+// Package hits counts how often the rules of a handler have answered, when last, and on which days.
 //
 // [Counters] count for all handlers of one name. Each ruleset has [RulesetCounters], and a request
-// costs one atomic operation. A [Keeper] stores the counts in Caddy's storage. A [List] has the
+// costs one atomic read-modify-write. A [Keeper] stores the counts in Caddy's storage. A [List] has the
 // counts of each rule on all servers, and a [Summary] those of each day. The package imports
 // resolver and internal/storage. internal/live counts with it, and internal/admin and page show the
 // counts.
@@ -19,8 +18,8 @@
 //
 // These are the entries of a server, below shortlink/hits/<name>/<server>/. A key belongs to the
 // shard whose number is its hash modulo 64. Shards are written after midnight and after a start, if
-// they change. The changes since then are written every minute. A last minute is counted from 2020,
-// and the first of the counts is that of its day.
+// they change. The changes since then are written every minute. <last minute> is in minutes since
+// 2020-01-01, and the first count is for the day of that minute.
 //
 //	shards/0
 //	...

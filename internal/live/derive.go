@@ -25,7 +25,7 @@ type candidate struct {
 	read       []int          // the sources that were read for it
 	// changes lead from the rules that serve to those of the candidate, if nothing else differs.
 	changes []resolver.RuleChange
-	base    *Loaded // that it replaces, at the time of this; nil for none
+	base    *Loaded // what it replaces, whose time it has; nil for none
 	wrong   []error // why sources cannot be read, by source
 }
 

@@ -105,8 +105,8 @@ func (c *candidate) turn(at schedule.Time) error {
 	return err
 }
 
-// catchUp makes a candidate one that can replace what serves: an edge may have come since it was
-// begun. It takes a while for many rules, but not again for the edges after that one.
+// catchUp brings a candidate up to date with what serves: an edge may have come since it was begun.
+// With many rules that takes a while, but only for the first edge.
 func (c *candidate) catchUp(serving *Loaded) {
 	if c.base == nil || c.base == serving {
 		return
@@ -117,7 +117,7 @@ func (c *candidate) catchUp(serving *Loaded) {
 		}
 	}
 	difference, fresh := c.difference, c.fresh
-	_ = c.turn(serving.At()) // that is told of the edge
+	_ = c.turn(serving.At()) // its error was reported at the edge
 	c.difference, c.fresh = difference, fresh
 	c.countBroken()
 	c.base = serving

@@ -65,8 +65,8 @@ func PageWarnings(ruleset *resolver.Ruleset, path string) []lint.Warning {
 func warningsOfPage(ruleset *resolver.Ruleset, path string) (warnings []lint.Warning) {
 	told := map[string]bool{}
 	for _, below := range []string{
-		"", "/", "/key/a", "/key/a/b", "/new", "/try", "/serving", "/export.json", "/export.csv",
-		"/opensearch.xml", "/assets/style.css",
+		"", "/", "/key/a", "/key/a/b", "/new", "/changes", "/import", "/try", "/serving",
+		"/export.json", "/export.csv", "/opensearch.xml", "/assets/style.css",
 	} {
 		result := ruleset.Resolve("http://links.invalid" + path + below)
 		if result.Outcome == resolver.Pass || told[result.Key] {
@@ -107,7 +107,7 @@ func (rs *Ruleset) DeadEnd(ruleset *resolver.Ruleset, path string) string {
 	return "no link answers " + end + "; the site itself must"
 }
 
-// adoptPages makes rules that an earlier configuration has loaded be warned of as this one says.
+// adoptPages makes the warnings of rules that an earlier configuration has loaded those of this one.
 func (rs *Ruleset) adoptPages() {
 	_ = rs.alone(func() error {
 		next := newCandidate(rs.Serving())

@@ -88,4 +88,5 @@ func (t *Table) yamlError(err error, text string) error {
 }
 
 // invalidInYAML matches characters that YAML does not allow, and what is not UTF-8.
-var invalidInYAML = regexp.MustCompile("[\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\u0084\u0086-\u009F\uFFFD-\uFFFF]")
+var invalidInYAML = regexp.MustCompile(
+	"[\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\u0084\u0086-\u009F\uFFFD-\uFFFF]")

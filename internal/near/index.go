@@ -11,12 +11,12 @@ import (
 // from its place:
 //
 //	release-notes = rele|ase-|notes    relase-notes
-//	                      ^^^^ there too, as |ase-| ...
+//	                     ^^^^             ^^^^ there too, a byte earlier
 //
 // Numbers lie together by the hash of their pieces, which takes 4 bytes for a piece:
 //
-//	starts | 0 | 2 | 2 | 5 | ...
-//	         |       '--------.
+//	starts  | 0 | 2 | 2 | 5 | ...
+//	          |   '---.
 //	numbers | 7 | 2 | 9 | 4 | 1 | ...
 type Index struct {
 	starts  []uint32 // by bucket, of which there is one more

@@ -13,7 +13,7 @@ type Compiler struct {
 	at      Time
 	source  int
 	table   *table  // nil for none
-	closed  []place // whose windows are none of this time
+	closed  []place // none of whose windows is open
 	twice   resolver.RuleErrors
 }
 

@@ -18,7 +18,7 @@ import (
 type Rules struct {
 	Ruleset *resolver.Ruleset
 	table   *table
-	// at is the time that the ruleset is for, and as good as any other from from until until.
+	// at is the time that the ruleset is for. It is valid for every instant in [from, until).
 	at, from, until Time
 	// inDigest are the rules for keys with windows as they are written, less what is active of them.
 	inDigest resolver.RuleSum
@@ -117,8 +117,8 @@ func (r Rules) derive(changes []resolver.RuleChange, table *table, at Time) (Der
 	return Derived{newRules(ruleset, table, at), changes, difference}, nil
 }
 
-// Turn derives the rules of another time. The error says why they cannot be: then windows end, and
-// none begins.
+// Turn derives the rules of another time. If those rules are invalid, it only ends windows, and
+// returns the reason.
 func (r Rules) Turn(at Time) (Derived, error) {
 	var changes []resolver.RuleChange
 	places := r.table.between(r.at, at)

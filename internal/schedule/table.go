@@ -159,7 +159,7 @@ func (t *table) span(at Time) (from, until Time) {
 	return from, until
 }
 
-// between returns the places that have an edge between two instants, of which the later one counts.
+// between returns the places that have an edge in (a, b], or in (b, a] if b is the earlier one.
 func (t *table) between(a, b Time) (places []place) {
 	if t != nil {
 		t.edges.AscendRange(edge{at: min(a, b) + 1}, edge{at: max(a, b) + 1}, func(e edge) bool {

@@ -64,7 +64,7 @@ const (
 	WarnBareDelimiter Kind = "bare ? or #"
 	// WarnBarePercent: a "%" of a destination is not followed by two hex digits.
 	WarnBarePercent Kind = "bare %"
-	// WarnSpace: a destination has a space, which is written percent-encoded.
+	// WarnSpace: a destination has a space, which becomes %20, or + in a query.
 	WarnSpace Kind = "space in a destination"
 	// WarnInvisible: a key or a destination has an invisible character.
 	WarnInvisible Kind = "invisible character"

@@ -70,7 +70,8 @@ func (e *redirectEntry) setOptions() {
 	if is, ok := e.truth("permanent"); ok && e.line.Status == 0 {
 		e.line.Status = map[bool]int{true: 308, false: 307}[is]
 	} else if ok && e.platform == vercel {
-		e.refuse("Vercel takes no entry with both \"permanent\" and \"statusCode\"; remove one of the two")
+		e.refuse("Vercel takes no entry with both \"permanent\" and \"statusCode\"; remove one of " +
+			"the two")
 	}
 	for _, name := range []string{"query", "preserveQueryParams"} {
 		if is, ok := e.truth(name); ok {
@@ -104,8 +105,8 @@ func (e *redirectEntry) setConditions(name string, m migrate.Node) {
 		e.refuse("%q takes a list, not %s", name, m)
 	case kind == "":
 	case isHost && e.HasHost(strings.ReplaceAll(host, `\.`, ".")):
-		e.line.Notes = append(e.line.Notes, "the redirect is for the host "+printable.Quote(host)+" alone, and "+
-			"the rule for every host of the site")
+		e.line.Notes = append(e.line.Notes, "the redirect is for the host "+printable.Quote(host)+
+			" alone, and the rule for every host of the site")
 	case isHost:
 		e.refuse("%w", migrate.OtherHostError(host))
 	default:
