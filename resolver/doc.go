@@ -21,12 +21,13 @@
 // The files follow section 3 of the draft, and then what builds on it. A file mostly uses those
 // before it: a test lets at most a fifth of all pairs run the other way.
 //
+//	requests (3.2): request
 //	rules (2): query rule key value allowhosts
-//	options: problem failure options suggestion limits
-//	the table (3.2): lists arena source record table match
+//	options: problem failure options suggestion size
+//	the table (3.3.1): lists arena source record table match
 //	templates: templatekey template templatevalue templateindex templatesegment templatesearch
 //	steps and chains (3.3): step chain
-//	results (3.4): unsafepath result destination templateresolve
+//	results (3.4, 4.5): unsafepath result destination templateresolve
 //	a ruleset: concerns numbering digest compiled ruleset
 //	compiling: rulecheck recordwriter internalrules compiler
 //	compiling: templatecompile chaincompile chainrecord compile

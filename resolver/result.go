@@ -1,10 +1,6 @@
 package resolver
 
-import (
-	"errors"
-
-	"github.com/caddy-shortlink/shortlink/weburl"
-)
+import "errors"
 
 // Outcome is the kind of a result.
 type Outcome uint8
@@ -35,23 +31,6 @@ func (o Outcome) String() string {
 		return GoneValue
 	}
 	return PassValue
-}
-
-// Request is a Request URL taken apart (3.2, R2).
-type Request struct {
-	// Scheme is http or https, and Host is host and port as in a Host header. They matter only for
-	// internal destinations, and to tell whether the destination is the request itself.
-	Scheme, Host string
-	// Target is matched against keys. It must come from [NewRequest], [ParseRequest] or
-	// [weburl.SplitTarget]. They resolve dot segments and encode what a path cannot hold; R14 relies
-	// on it.
-	Target weburl.Target
-	// Asked is what the client asked for, if Target was rewritten since. With an empty Pathname, it is
-	// Target (R15).
-	Asked weburl.Target
-	// OverHTTP ignores the fragment when destination and request are compared, because a server never
-	// sees it (R15, R17).
-	OverHTTP bool
 }
 
 // Result is the answer of a ruleset to a request.
@@ -85,30 +64,4 @@ func (r Result) SameForClients(other Result) bool {
 // failed turns a result into an error.
 func (r Result) failed(err error) Result {
 	return Result{Outcome: Failed, Key: r.Key, Rule: r.Rule, Err: err}
-}
-
-// NewRequest splits a request as a server has it: a scheme, http or https, the host and port of its
-// Host header, and its raw target. ok is false if the target does not begin with "/". A target
-// never names a host, not even "//evil.test/x" (R2).
-func NewRequest(scheme, host, target string) (req Request, ok bool) {
-	split, ok := weburl.SplitTarget(target)
-	return Request{Scheme: scheme, Host: host, Target: split}, ok
-}
-
-// ParseRequest splits a Request URL, a whole http or https URL. The error is a
-// [*weburl.ParseError].
-func ParseRequest(requestURL string) (Request, error) {
-	u, err := weburl.Parse(requestURL)
-	if err != nil {
-		return Request{}, err
-	}
-	host := u.Host
-	if u.Port != "" {
-		host += ":" + u.Port
-	}
-	return Request{
-		Scheme: u.Scheme,
-		Host:   host,
-		Target: weburl.Target{Pathname: u.Path, Search: u.Search(), Hash: u.Hash()},
-	}, nil
 }

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// limits.go counts what the limits apply to. The counts do not depend on the order of rules, nor on
+// This file counts what the limits apply to. The counts do not depend on the order of rules, nor on
 // whether they are compiled or derived. So an edit is refused exactly if the rules that it makes
 // could not be compiled.
 
