@@ -153,7 +153,8 @@ func (p *directive) addLine(l line) {
 		l.words = l.words[1:]
 	case isMisspeltOrigin(l.words):
 		p.report(l.at,
-			"%s is not an option; for the option write: origin %s; for a key named %s write: rule %s %s", name,
+			"%s is not an option; for the option write: origin %s; for a key named %s write: rule %s %s",
+			name,
 			l.words[1], name, name, l.words[1])
 		return
 	}

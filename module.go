@@ -44,8 +44,8 @@ func init() {
 // always an absolute URL. A rule that leads into a loop, or through too many internal redirects, is
 // an error with status 508. An unsafe path (one that would climb out of the destination by `..`) is
 // an error with status 400, and a key that is `gone` is one with status 410. A path of more than
-// 8 KiB that begins as a template does is an error with status 414. `handle_errors` can handle all of them. A
-// request for a key that says `pass` goes on as if no rule matched.
+// 8 KiB that begins as a template does is an error with status 414. `handle_errors` can handle all
+// of them. A request for a key that says `pass` goes on as if no rule matched.
 //
 // Rules are checked and compiled when the configuration is loaded. Whatever keeps a rule from
 // working is an error. Whatever its author should know is a warning in the log.

@@ -219,7 +219,9 @@ func (r *request) edit(key string) view {
 // their effects are confirmed.
 func (r *request) newEdit(e *formEdit, changes ...live.Change) *live.Edit {
 	return &live.Edit{Changes: changes, Remote: r.RemoteAddr, User: r.user,
-		IfRules: r.conditions.OfRules(), Confirm: func(f *effects.Effects) error { return r.confirm(e, f) }}
+		IfRules: r.conditions.OfRules(), Confirm: func(f *effects.Effects) error {
+			return r.confirm(e, f)
+		}}
 }
 
 // formEdit is the edit of a form.

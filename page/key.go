@@ -97,7 +97,8 @@ func (r *request) keyPage(key string) view {
 	r.report("changes", err)
 	ctx, cancel := context.WithTimeout(r.Context(), storageTime)
 	defer cancel()
-	days, count, err := r.links.Hits().DaysOf(ctx, resolver.CanonicalKey(found.Key, r.links.Options.FoldCase))
+	days, count, err := r.links.Hits().DaysOf(ctx, resolver.CanonicalKey(found.Key,
+		r.links.Options.FoldCase))
 	r.report("hits", err)
 	if v.Days = dayCounts(days); len(days) > 0 {
 		v.Chart = newChart("key", "Redirects per day", days)

@@ -45,7 +45,8 @@ func (r *request) renameForm(key string) view {
 	if !ok {
 		return r.noSuchKey(key)
 	}
-	if why := r.whyNot(r.links.WhyNot(live.Change{Key: found.Key, Rule: new(resolver.Rule)})); why != "" {
+	change := live.Change{Key: found.Key, Rule: new(resolver.Rule)}
+	if why := r.whyNot(r.links.WhyNot(change)); why != "" {
 		return failure(r.layout(), http.StatusForbidden, why)
 	}
 	return r.renameView(found, nil)

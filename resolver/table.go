@@ -137,8 +137,8 @@ func (t *table) branch() table {
 	return b
 }
 
-// slotOf returns the place of a canonical key's slot, even if its rule has been removed. ok is false
-// if there is none.
+// slotOf returns the place of a canonical key's slot, even if its rule has been removed. ok is
+// false if there is none.
 func (t *table) slotOf(key string) (at int, ok bool) {
 	if t.slots.n == 0 {
 		return 0, false

@@ -280,7 +280,8 @@ func TestALargeTableIsNotHeldWhole(t *testing.T) {
 		}
 	}()
 	first := make([]byte, len("key,destination,status,exact,unlisted"))
-	if _, err := io.ReadFull(file, first); err != nil || !strings.HasSuffix(string(first), "unlisted") {
+	if _, err := io.ReadFull(file, first); err != nil || !strings.HasSuffix(string(first),
+		"unlisted") {
 		t.Errorf("%s, %v", first, err)
 	}
 	if written >= all {

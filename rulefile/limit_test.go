@@ -64,7 +64,8 @@ func TestReadingEndsAfterTenThousandErrors(t *testing.T) {
 			text := strings.NewReader(tt.start + strings.Repeat(tt.part, 3*maxReports) + tt.rest)
 			err := Read(text, tt.format, "links", func(resolver.Rule) {})
 			errs, _ := errors.AsType[Errors](err)
-			if len(errs) != maxReports+1 || !strings.Contains(errs[maxReports].Message, "reading ends here") {
+			if len(errs) != maxReports+1 || !strings.Contains(errs[maxReports].Message,
+				"reading ends here") {
 				t.Errorf("%d errors, the last of them %v", len(errs), errs[len(errs)-1])
 			}
 		})

@@ -31,7 +31,8 @@ var (
 	destinationProperty = &property{name: "destination", member: "to",
 		others: []string{"to", "target", "url"}, takes: "a string", kind: jsonString,
 		field: func(w *schedule.Window) any { return &w.Rule.Value }}
-	statusProperty = &property{name: "status", member: "status", others: []string{"code", "status_code"},
+	statusProperty = &property{name: "status", member: "status", others: []string{"code",
+		"status_code"},
 		words: statusCodes, takes: statusCodes, kind: jsonWord,
 		field: func(w *schedule.Window) any { return &w.Rule.Status }}
 	exactProperty = &property{name: "exact", member: "exact",

@@ -97,8 +97,8 @@ type jsonReader struct {
 // value to end. The zero value is none.
 type memberSpan struct{ key, keyEnd, value, end int }
 
-// listOfLinks matches the beginning of a list of links: golink's, or objects whose first member is no
-// destination. As rules, all of these would have the same keys.
+// listOfLinks matches the beginning of a list of links: golink's, or objects whose first member is
+// no destination. As rules, all of these would have the same keys.
 var listOfLinks = regexp.MustCompile(`^\s*\{\s*("Short"\s*:\s*"[^"/]*"\s*,\s*"Long"|` +
 	`"[^"]*"\s*:\s*"[^"/]*"[^{}]*\}\s*\{)`)
 

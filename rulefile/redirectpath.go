@@ -85,7 +85,8 @@ var (
 	lastPlaceholder = regexp.MustCompile(`^(?:.*[^/])?/(:[A-Za-z]\w*|\*)`)
 )
 
-// unknownPlaceholder returns what looks like a placeholder of a destination, but is not in the path.
+// unknownPlaceholder returns what looks like a placeholder of a destination, but is not in the
+// path.
 func unknownPlaceholder(to []redirects.Piece) (unknown string) {
 	for _, piece := range to {
 		path, rest := cutPath(piece.Text)

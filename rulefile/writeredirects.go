@@ -38,7 +38,8 @@ func writeRedirects(w io.Writer, all iter.Seq[resolver.Rule]) error {
 				if ok {
 					instead = ", which has one; write json or csv"
 				}
-				err = fmt.Errorf("the line of a _redirects file would be a rule for %s, too%s", made.Key, instead)
+				err = fmt.Errorf("the line of a _redirects file would be a rule for %s, too%s", made.Key,
+					instead)
 			}
 		}
 		if err != nil {
@@ -51,8 +52,8 @@ func writeRedirects(w io.Writer, all iter.Seq[resolver.Rule]) error {
 }
 
 // inOrder returns rules with a status, in the order of their lines. Few are not for one path. Lines
-// for keys that span segments also match the path in front of the span. So they come after all others
-// for as many segments, unless one of these also matches what is below.
+// for keys that span segments also match the path in front of the span. So they come after all
+// others for as many segments, unless one of these also matches what is below.
 func inOrder(rules iter.Seq[resolver.Rule]) []resolver.Rule {
 	var single, others []resolver.Rule
 	isSpan := func(rule resolver.Rule) bool { return strings.Contains(rule.Key, "{+") }

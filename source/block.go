@@ -35,8 +35,8 @@ type BlockOption struct {
 	// Check, if not nil, checks the words as far as they do not depend on where Caddy runs. So the
 	// error has its place in the Caddyfile.
 	Check func() error
-	// CheckLast, if not nil, checks what depends on other options. It is called once the whole block is
-	// read.
+	// CheckLast, if not nil, checks what depends on other options. It is called once the whole block
+	// is read.
 	CheckLast func() error
 	// Refused, if not empty, says why the source does not have this option, which other sources have.
 	Refused string
@@ -91,7 +91,9 @@ func (b *Block) Unmarshal(d *caddyfile.Dispenser) error {
 }
 
 func (b *Block) repeats(name string) bool {
-	return slices.ContainsFunc(b.Options, func(o BlockOption) bool { return o.Name == name && o.Repeats })
+	return slices.ContainsFunc(b.Options, func(o BlockOption) bool {
+		return o.Name == name && o.Repeats
+	})
 }
 
 // setOption reads an option and sets it.

@@ -92,7 +92,8 @@ func TestUserAndPasswordOfTheURLSignIn(t *testing.T) {
 	testcaddy.Must(t, err)
 	u.User = url.UserPassword("ann", "secret")
 	followURL(t, u.String(), "")
-	if user, password, ok := o.requests()[0].BasicAuth(); !ok || user != "ann" || password != "secret" {
+	if user, password, ok := o.requests()[0].BasicAuth(); !ok || user != "ann" ||
+		password != "secret" {
 		t.Errorf("user %q and password %q are sent", user, password)
 	}
 }

@@ -78,7 +78,8 @@ func TestAnETagThatLiesIsFoundOutByTheTextOrAReload(t *testing.T) {
 		_, _ = fmt.Fprint(w, *text.Load())
 	})
 	s := &testcaddy.Follower{Log: t.TempDir() + "/caddy.log"}
-	s.Server = testcaddy.Administer(t, testcaddy.LogTo(s.Log), urlBlock(o.URL+"/links.json", "timeout 1m"))
+	s.Server = testcaddy.Administer(t, testcaddy.LogTo(s.Log), urlBlock(o.URL+"/links.json",
+		"timeout 1m"))
 	put(newRules) // under the old ETag
 	o.awaitRequests(t, 3)
 	s.Leads(t, "/a", "302 https://old.example/")

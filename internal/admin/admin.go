@@ -80,10 +80,10 @@ func init() {
 // what there is to warn of since.
 //
 // Edits go into the first source that can be written to: a file or a storage
-// entry that is not signed, or Redis. They are checked as new rules of a source are, and written if these would
-// serve. With `If-Match: "<digest>"` an edit is refused with status 412 if the rules have changed
-// since they had this digest, with `If-None-Match: *` if the key has a rule, and with `If-Match: *`
-// if it has none. A key is written as in the path of a URL.
+// entry that is not signed, or Redis. They are checked as new rules of a source are, and written if
+// these would serve. With `If-Match: "<digest>"` an edit is refused with status 412 if the rules
+// have changed since they had this digest, with `If-None-Match: *` if the key has a rule, and with
+// `If-Match: *` if it has none. A key is written as in the path of a URL.
 type API struct {
 	// reversing holds a value while a request is answered that needs much memory.
 	reversing chan struct{}

@@ -1,8 +1,8 @@
 // Package hits counts how often the rules of a handler have answered, when last, and on which days.
 //
 // [Counters] count for all handlers of one name. Each ruleset has [RulesetCounters], and a request
-// costs one atomic read-modify-write. A [Keeper] stores the counts in Caddy's storage. A [List] has the
-// counts of each rule on all servers, and a [Summary] those of each day. The package imports
+// costs one atomic read-modify-write. A [Keeper] stores the counts in Caddy's storage. A [List] has
+// the counts of each rule on all servers, and a [Summary] those of each day. The package imports
 // resolver and internal/storage. internal/live counts with it, and internal/admin and page show the
 // counts.
 //

@@ -64,8 +64,8 @@ func (c *Config) CheckExpectations(ruleset *resolver.Ruleset) error {
 }
 
 // checkToServe is check for rules that are to serve. An expectation that fails only since a window
-// has begun or ended, as its author wrote it, keeps nothing from serving. Expectations are about all
-// rules: as long as some are missing, they mean nothing.
+// has begun or ended, as its author wrote it, keeps nothing from serving. Expectations are about
+// all rules: as long as some are missing, they mean nothing.
 func (c *Config) checkToServe(next *Loaded) error {
 	if slices.Contains(next.versions, neverRead) {
 		return nil

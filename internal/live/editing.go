@@ -265,7 +265,8 @@ func (e *editing) inPlaceOf(k *keyEdit) error {
 	case removes && k.IsWithoutOther && slices.ContainsFunc(k.stands[e.at+2:], isRule):
 		other := e.at + 1 + slices.IndexFunc(k.stands[e.at+2:], isRule)
 		return refusal.Errorf(refusal.NotEditable, "without its rule in source %s the key %q would be "+
-			"answered by that of source %[3]s; remove it in %[3]s first", e.rs.Sources[e.at], k.Key, e.rs.Sources[other])
+			"answered by that of source %[3]s; remove it in %[3]s first", e.rs.Sources[e.at], k.Key,
+			e.rs.Sources[other])
 	case k.isTwice:
 		return refusal.Errorf(refusal.NotEditable, "source %s has two rules for the key %q, perhaps in "+
 			"two spellings; remove one of them there", e.rs.Sources[e.at], k.Key)

@@ -406,7 +406,8 @@ func (rs *Ruleset) reject(next *candidate, err error) {
 	rs.shared.last.Store(rejected)
 	read := rs.sourcesAt(next.read)
 	rs.shared.totals.Loaded(read, err, rejected.Time)
-	rs.shared.addNotice(report.Rejected(rs.Name, rs.Serving().Digest, rejected.FailingSince, rejected.Err))
+	rs.shared.addNotice(report.Rejected(rs.Name, rs.Serving().Digest, rejected.FailingSince,
+		rejected.Err))
 }
 
 // freeMemory returns garbage of the first load to the system if there are many rules: with a

@@ -107,7 +107,8 @@ func (rs *Ruleset) DeadEnd(ruleset *resolver.Ruleset, path string) string {
 	return "no link answers " + end + "; the site itself must"
 }
 
-// adoptPages makes the warnings of rules that an earlier configuration has loaded those of this one.
+// adoptPages makes the warnings of rules that an earlier configuration has loaded those of this
+// one.
 func (rs *Ruleset) adoptPages() {
 	_ = rs.alone(func() error {
 		next := newCandidate(rs.Serving())

@@ -12,7 +12,8 @@ func TestTheMetricsCanBeCollectedByTwoRegistries(t *testing.T) {
 	for range 2 {
 		registry := prometheus.NewPedanticRegistry()
 		for i := range 2 {
-			if err := registry.Register(Collector(func() []Handler { return nil })); (err == nil) != (i == 0) {
+			err := registry.Register(Collector(func() []Handler { return nil }))
+			if (err == nil) != (i == 0) {
 				t.Errorf("registered for time %d: %v", i+1, err)
 			}
 		}

@@ -29,7 +29,8 @@ var braces = regexp.MustCompile(`\{(\w+)\}`)
 // paths, and a destination names groups in braces.
 func (p *pairs) setCanonical() {
 	p.Program, p.isSaid = "Canonical's yaml-responses", true
-	p.Remark("this is read as a file of Canonical's yaml-responses: all paths are regular expressions " +
+	p.Remark("this is read as a file of Canonical's yaml-responses: all paths are regular " +
+		"expressions " +
 		"for whole paths; --status says which redirects without a status are permanent")
 	p.Status = cmp.Or(p.Status, 302)
 	p.add = func(line redirects.Line, path, to string) {

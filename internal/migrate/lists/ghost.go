@@ -15,7 +15,8 @@ import (
 func (p *pairs) setGhost() {
 	p.Program, p.isSaid, p.add = "Ghost", true, p.addGhost
 	p.Status = cmp.Or(p.Status, 302)
-	p.Remark("Ghost looks for a path without \"^\" at the end of all paths, too, such as /x/a for /a; " +
+	p.Remark("Ghost looks for a path without \"^\" at the end of all paths, too, such as /x/a " +
+		"for /a; " +
 		"rules match the path alone")
 }
 

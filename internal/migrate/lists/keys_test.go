@@ -57,7 +57,8 @@ func TestAStarAtTheEndOfAKeyStandsForTheRest(t *testing.T) {
 // In a table that says nothing of queries, the command line has the last word.
 func TestTheQueryModeOfTheCommandLineCountsBesideAQuery(t *testing.T) {
 	preserve := rulefile.Reading{Query: resolver.QueryPreserve}
-	rules, _ := migratetest.RulesOf(t, preserve, yaml, "/a: /b?x=1\n^/c/(.*)$: /d?x=$1\n/e/*: /f?y=1\n")
+	rules, _ := migratetest.RulesOf(t, preserve, yaml,
+		"/a: /b?x=1\n^/c/(.*)$: /d?x=$1\n/e/*: /f?y=1\n")
 	if n := strings.Count(rules, "preserve\n"); n == 0 || n != strings.Count(rules, "\n") {
 		t.Errorf("the rules are\n%s", rules)
 	}

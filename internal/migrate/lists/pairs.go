@@ -185,7 +185,8 @@ func (p *pairs) readEntry(key, v migrate.Node) {
 	case len(paths) == 0 || slices.ContainsFunc(paths, isNoText):
 		p.Wrong(line.At, "the redirect has no path, which is a text; write it as \"from\"")
 	case !isText(to) && line.Answer == redirects.Leads:
-		p.Wrong(line.At, "the redirect of %s has no destination, which is a text; write it as \"to\", or "+
+		p.Wrong(line.At, "the redirect of %s has no destination, which is a text; write it as \"to\", "+
+			"or "+
 			"in a page as \"permalink\"",
 			printable.Quote(paths[0].Text))
 	default:

@@ -234,7 +234,8 @@ func (p *pattern) nextOfGlob() error {
 	case c == ':' && isBegin:
 		return errors.New("\":\" begins a variable at Firebase only if the destination has one, " +
 			"too; write \"*\" for any segment")
-	case strings.IndexByte("*?[]{}()", c) >= 0, strings.IndexByte("!@+", c) >= 0 && (rest + " ")[1] == '(':
+	case strings.IndexByte("*?[]{}()", c) >= 0,
+		strings.IndexByte("!@+", c) >= 0 && (rest + " ")[1] == '(':
 		return fmt.Errorf("a rule has no \"%c\", which is a part of a glob; %s", c, pathexpr.Remedy)
 	default:
 		p.addText(rest[:end])

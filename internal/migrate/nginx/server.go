@@ -142,7 +142,8 @@ func conditionOf(words []word) *redirect {
 }
 
 // pathCondition matches a condition on the path.
-var pathCondition = regexp.MustCompile(`^ \(\s*\$(uri|document_uri|request_uri) (=|~\*?) (.*?)\s*\)$`)
+var pathCondition = regexp.MustCompile(
+	`^ \(\s*\$(uri|document_uri|request_uri) (=|~\*?) (.*?)\s*\)$`)
 
 // parseReturn parses a return. It reports whether that redirects.
 func (r *redirect) parseReturn(words []word) (is bool, err error) {
@@ -177,7 +178,8 @@ func (r *redirect) parseRewrite(words []word) (is bool, err error) {
 	switch last := words[len(words)-1].text; {
 	case len(words) == 4 && last == "permanent":
 		r.line.Status = 301
-	case len(words) == 4 && last == "redirect", migrate.IsURL(r.to), strings.HasPrefix(r.to, "$scheme"):
+	case len(words) == 4 && last == "redirect", migrate.IsURL(r.to),
+		strings.HasPrefix(r.to, "$scheme"):
 	default:
 		r.line.Refused = errors.New("this is a rewrite, not a redirect, and lines after it see the new " +
 			"path; use Caddy's rewrite or try_files")
@@ -193,7 +195,8 @@ func (r *redirect) parseRewrite(words []word) (is bool, err error) {
 
 var (
 	// ownOrigin matches the scheme and the host of the request in a destination.
-	ownOrigin = regexp.MustCompile(`^(https?|\$\w+)://(\$host|\$http_host|\$server_name)(:\$server_port)?`)
+	ownOrigin = regexp.MustCompile(
+		`^(https?|\$\w+)://(\$host|\$http_host|\$server_name)(:\$server_port)?`)
 	// ownQuery matches the query of the request at the end of a destination, and ownPath its path.
 	ownQuery = regexp.MustCompile(`(\?|&|\$is_args)\$(args|query_string)$`)
 	ownPath  = regexp.MustCompile(`\$(request_uri|document_uri|uri)\b`)
@@ -209,8 +212,9 @@ func (r *redirect) setDestination() {
 		}
 	}
 	if strings.Contains(strings.TrimSuffix(to, "$request_uri"), "$request_uri") {
-		r.line.Refused = cmp.Or(r.line.Refused, errors.New("$request_uri has a query, so what follows it "+
-			"in a destination is a part of that; write $uri"))
+		r.line.Refused = cmp.Or(r.line.Refused,
+			errors.New("$request_uri has a query, so what follows it "+
+				"in a destination is a part of that; write $uri"))
 	}
 	if r.to = ownPath.ReplaceAllString(to, "$${0}"); strings.HasPrefix(r.to, "$scheme://") {
 		r.to = "https" + strings.TrimPrefix(r.to, "$scheme")

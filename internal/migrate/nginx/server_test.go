@@ -67,22 +67,23 @@ func TestAWholeConfigurationOfNginxIsRead(t *testing.T) {
 		"\t\tlisten 80; server_name a.example www.a.example;\n\t\treturn 301 https://$host$request_uri;\n\t}\n"
 	const one = "\tserver {\n\t\tserver_name a.example;\n\t\tlocation = /a { return 301 /b; }\n\t}\n"
 	const skipped = "what redirects nothing is left out"
-	migratetest.Check(t, nginx.Read, rulefile.Reading{Hosts: []string{"a.example"}}, []migratetest.Text{
-		{head + one + "}\n", "a /b 301 exact ignore", skipped + ": 5 directives|leads every path to itself"},
-		{head + one + "\tserver { server_name b.example; rewrite ^/c$ /d permanent; }\n}\n",
-			"a /b 301 exact ignore", skipped + "|leads every path to itself|if \"b.example\" is this site's"},
-		{"server { server_name w.example; return 301 https://a.example$request_uri; }", "", skipped +
-			"|this is for every path of \"w.example\", and rules have no host; write a site block for it, " +
-			"with: redir https://a.example{uri}"},
-		{"map $uri $new {\n/a /b;\n~^/c/(.*)$ /d/$1;\n}\nserver {\nif ($new) { return 301 $new; }\n" +
-			"location /c/ { return 302 /e; }\n}\n",
-			"a /b 301 exact ignore|c /d/ 301 ignore",
-			"ignores the case|no request reaches this line"},
-		{"server {\nif ($request_uri = /a) { return 301 /b; }\nif ($uri ~* ^/c/) { return 301 /d; }\n" +
-			"if ($http_cookie) { return 301 /e; }\n}", "a /b 301 exact ignore|c /d 301 exact ignore|" +
-			"c/{+splat} /d 301 exact ignore", "compares path and query|letters of either case|this is in " +
-			"an if at file:4:1, on \"($http_cookie)\""},
-	})
+	migratetest.Check(t, nginx.Read, rulefile.Reading{Hosts: []string{"a.example"}},
+		[]migratetest.Text{
+			{head + one + "}\n", "a /b 301 exact ignore", skipped + ": 5 directives|leads every path to itself"},
+			{head + one + "\tserver { server_name b.example; rewrite ^/c$ /d permanent; }\n}\n",
+				"a /b 301 exact ignore", skipped + "|leads every path to itself|if \"b.example\" is this site's"},
+			{"server { server_name w.example; return 301 https://a.example$request_uri; }", "", skipped +
+				"|this is for every path of \"w.example\", and rules have no host; write a site block for it, " +
+				"with: redir https://a.example{uri}"},
+			{"map $uri $new {\n/a /b;\n~^/c/(.*)$ /d/$1;\n}\nserver {\nif ($new) { return 301 $new; }\n" +
+				"location /c/ { return 302 /e; }\n}\n",
+				"a /b 301 exact ignore|c /d/ 301 ignore",
+				"ignores the case|no request reaches this line"},
+			{"server {\nif ($request_uri = /a) { return 301 /b; }\nif ($uri ~* ^/c/) { return 301 /d; }\n" +
+				"if ($http_cookie) { return 301 /e; }\n}", "a /b 301 exact ignore|c /d 301 exact ignore|" +
+				"c/{+splat} /d 301 exact ignore", "compares path and query|letters of either case|this is in " +
+				"an if at file:4:1, on \"($http_cookie)\""},
+		})
 }
 
 func TestWhatAServerOfNginxCannotHaveIsToldOf(t *testing.T) {
