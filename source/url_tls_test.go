@@ -65,8 +65,9 @@ func TestWhatServesGoesOnWhileTheServerCannotBeTrustedOrFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "no such host" {
-				if _, err := net.LookupHost("links.invalid"); err == nil || !strings.Contains(err.Error(), "no such host") {
-					t.Skip("this machine has no DNS that says so:", err)
+				_, err := net.LookupHost("links.invalid")
+				if err == nil || !strings.Contains(err.Error(), "no such host") {
+					tt.told = "" // this machine has no DNS that says so; it is rejected all the same
 				}
 			}
 			o := startOrigin(t, "/links.json", oldRules)
