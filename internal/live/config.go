@@ -3,7 +3,6 @@ package live
 import (
 	"cmp"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -67,7 +66,7 @@ func (c *Config) CheckExpectations(ruleset *resolver.Ruleset) error {
 // has begun or ended, as its author wrote it, keeps nothing from serving. Expectations are about
 // all rules: as long as some are missing, they mean nothing.
 func (c *Config) checkToServe(next *Loaded) error {
-	if slices.Contains(next.versions, neverRead) {
+	if next.IsIncomplete() {
 		return nil
 	}
 	err := c.check(next.Ruleset, next.expected)

@@ -261,7 +261,6 @@ func (l *loading) isEmptiedByKey() (is bool) {
 func (l *Loaded) complete() {
 	l.Digest = l.Rules.Digest()
 	l.ahead = new(ahead.Look)
-	l.isIncomplete = slices.Contains(l.versions, neverRead)
 	l.countBroken()
 }
 

@@ -17,7 +17,9 @@ const neverRead = "never read"
 
 // IsIncomplete reports whether the handler has started without a source that has not been read
 // since.
-func (l *Loaded) IsIncomplete() bool { return l.isIncomplete }
+func (l *Loaded) IsIncomplete() bool {
+	return slices.Contains(l.versions, neverRead)
+}
 
 // missing is a source that cannot be read when a handler starts, and has no rules until it can.
 type missing struct{ source.Source }

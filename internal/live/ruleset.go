@@ -129,7 +129,7 @@ func (rs *Ruleset) logLoaded(first *Loaded, last *LastLoad) (later []report.Noti
 	now, event := report.Loaded(rs.Name, first.Digest, first.Ruleset.Len(), warnings)
 	rs.reporter.Tell(first.versions, now)
 	later = append(later, event)
-	if last.Err != nil && !first.isIncomplete { // else the log has it already
+	if last.Err != nil && !first.IsIncomplete() { // else the log has it already
 		later = append(later, report.Rejected(rs.Name, first.Digest, last.FailingSince, last.Err))
 	}
 	return later

@@ -80,15 +80,13 @@ type Loaded struct {
 	Reverse  *reverse.Index
 	Warnings *lint.List
 	Digest   string
-	versions []string // of the sources
-	// isIncomplete says that one of them is neverRead.
-	isIncomplete bool
-	expected     []source.PlacedExpectations // of the sources
-	remarks      [][]lint.Warning            // of the readers of the sources
-	broken       brokenRules
-	ahead        *ahead.Look
-	finder       *find.Index           // nil before it serves
-	counted      *hits.RulesetCounters // its hits; nil before it serves
+	versions []string                    // of the sources
+	expected []source.PlacedExpectations // of the sources
+	remarks  [][]lint.Warning            // of the readers of the sources
+	broken   brokenRules
+	ahead    *ahead.Look
+	finder   *find.Index           // nil before it serves
+	counted  *hits.RulesetCounters // its hits; nil before it serves
 }
 
 // Search finds rules, like [find.Index.Search].
