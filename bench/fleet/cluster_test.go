@@ -67,9 +67,7 @@ func (c *clustered) awaitCluster(t *testing.T) {
 
 func TestServersStayRightWhileARedisClusterBreaks(t *testing.T) {
 	c := startClustered(t)
-	for _, fault := range c.faults() {
-		t.Run(fault.name, func(t *testing.T) { c.suffer(t, fault) })
-	}
+	c.sufferAll(t, c.faults())
 }
 
 func (c *clustered) faults() []fault {

@@ -196,6 +196,13 @@ type fault struct {
 // recovery is how long servers may take until they serve what is stored.
 const recovery = 5 * time.Second
 
+// sufferAll lets one fault happen after the other.
+func (f *fleet) sufferAll(t *testing.T, faults []fault) {
+	for _, fault := range faults {
+		t.Run(fault.name, func(t *testing.T) { f.suffer(t, fault) })
+	}
+}
+
 // suffer lets a fault happen while requests and writes go on, and checks what came of it.
 func (f *fleet) suffer(t *testing.T, fault fault) {
 	f.mu.Lock()

@@ -136,9 +136,7 @@ func cutOff(t *testing.T, length time.Duration, h *host) {
 
 func TestServersStayRightWhileRedisWithSentinelBreaks(t *testing.T) {
 	w := startWatched(t)
-	for _, fault := range w.faults() {
-		t.Run(fault.name, func(t *testing.T) { w.suffer(t, fault) })
-	}
+	w.sufferAll(t, w.faults())
 }
 
 func (w *watched) faults() []fault {

@@ -52,7 +52,7 @@ func (s *shared) entry() string { return filepath.Join(s.storage, "links.json") 
 
 func TestServersStayRightWhileTheStorageThatTheyShareBreaks(t *testing.T) {
 	s := startShared(t)
-	for _, fault := range []fault{
+	s.sufferAll(t, []fault{
 		{
 			name: "each server is killed", happen: s.restartServers,
 			expected: "its clients are refused until it is started again",
@@ -80,7 +80,5 @@ func TestServersStayRightWhileTheStorageThatTheyShareBreaks(t *testing.T) {
 				}
 			},
 		},
-	} {
-		t.Run(fault.name, func(t *testing.T) { s.suffer(t, fault) })
-	}
+	})
 }

@@ -136,7 +136,7 @@ func (e *encrypted) renew(t *testing.T, name string) {
 
 func TestServersStayRightWhileCertificatesChange(t *testing.T) {
 	e := startEncrypted(t)
-	for _, fault := range []fault{
+	e.sufferAll(t, []fault{
 		{
 			name: "Redis' certificate is renewed", expected: "nothing",
 			happen: func(t *testing.T) {
@@ -160,7 +160,5 @@ func TestServersStayRightWhileCertificatesChange(t *testing.T) {
 				}
 			},
 		},
-	} {
-		t.Run(fault.name, func(t *testing.T) { e.suffer(t, fault) })
-	}
+	})
 }

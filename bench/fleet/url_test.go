@@ -100,7 +100,7 @@ func (p *published) set(how http.HandlerFunc) {
 
 func TestServersStayRightWhileTheURLOfTheirRulesBreaks(t *testing.T) {
 	p := startPublished(t)
-	for _, fault := range []fault{
+	p.sufferAll(t, []fault{
 		{
 			name: "each server is killed", happen: p.restartServers,
 			expected: "its clients are refused until it is started again; it fetches the rules",
@@ -138,7 +138,5 @@ func TestServersStayRightWhileTheURLOfTheirRulesBreaks(t *testing.T) {
 			name: "a server is cut off from the URL", expected: "it serves the last rules",
 			happen: func(t *testing.T) { cutOff(t, 4*time.Second, p.servers[1].host) },
 		},
-	} {
-		t.Run(fault.name, func(t *testing.T) { p.suffer(t, fault) })
-	}
+	})
 }
