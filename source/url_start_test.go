@@ -145,7 +145,7 @@ func TestRulesComeInAnyFormatAndCoding(t *testing.T) {
 			o.fail(tt.answer)
 			s := followURL(t, o.URL+tt.path, tt.options)
 			s.Leads(t, "/a", "302 https://a.example/")
-			if got := o.requests()[0].Header.Get("Accept-Encoding"); got != "zstd, gzip" {
+			if got := o.requests()[0].Header.Get("Accept-Encoding"); got != "zstd,gzip" {
 				t.Errorf("the request accepts %q", got)
 			}
 		})
