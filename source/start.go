@@ -9,8 +9,7 @@ func StartOption(written *string) BlockOption {
 	return parsedOption("start", startTakes, written, ParseStart)
 }
 
-// ParseStart parses the option start of a source: whether Caddy may start without its rules. The
-// default is that it may not.
+// ParseStart parses the option start of a source: whether Caddy may start without its rules.
 func ParseStart(written string) (without bool, err error) {
 	switch written {
 	case "", "refuse", "without":

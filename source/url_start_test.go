@@ -195,6 +195,9 @@ func TestACommandReadsTheRulesOfAURLOrTheStoredCopyOfThem(t *testing.T) {
 	if want := o.URL + "/links.json:3:1: "; status != 1 || !strings.Contains(said, want) {
 		t.Errorf("check says %q, %d, and not %s", said, status, want)
 	}
+	if got := o.requests()[0].UserAgent(); got != "caddy-shortlink/devel (command)" {
+		t.Errorf("the User-Agent of check is %q", got)
+	}
 	o.put("/links.json", oldRules)
 	s.Load(t, block)
 	testcaddy.Must(t, caddy.Stop())

@@ -178,8 +178,7 @@ var _ source.Annotated = lastGood{}
 // neverRead is the version of a source that a handler has started without.
 const neverRead = "never read"
 
-// IsIncomplete reports whether the handler has started without a source that has not been read
-// since.
+// IsIncomplete reports whether a source has not been read since the handler started without it.
 func (l *Loaded) IsIncomplete() bool {
 	return slices.Contains(l.versions, neverRead)
 }
@@ -194,17 +193,17 @@ func (missing) Read(context.Context, func(resolver.Rule)) (version string, err e
 
 // startWithout replaces the sources that cannot be read and that a handler may start without.
 // Nothing else stands in for these: no stored copy, and no handler from before.
-func (rs *Ruleset) startWithout(sources []source.Source) (any bool) {
+func (rs *Ruleset) startWithout(sources []source.Source) (found bool) {
 	for i, from := range sources {
 		outage := source.OutageOf(from)
 		if outage == nil || !source.ReachOf(from).StartsWithout {
 			continue
 		}
-		sources[i], any = missing{from}, true
+		sources[i], found = missing{from}, true
 		rs.logger.Error("a source cannot be read; starting without its rules: until it is read, a 404 "+
 			"is answered with 503", zap.Stringer("source", from), zap.Error(outage.Err))
 	}
-	return any
+	return found
 }
 
 // adviseStart adds to the error of a start how Caddy starts in spite of it.
