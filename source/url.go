@@ -80,6 +80,10 @@ func (*URL) CaddyModule() caddy.ModuleInfo {
 // Provision checks the options. The error lists all that is wrong with them. It does not connect:
 // Read and Watch do.
 func (s *URL) Provision(ctx caddy.Context) error {
+	var inLimits error
+	if s.Timeout < 0 || s.MaxSize < 0 {
+		inLimits = errors.New("timeout and max_size are more than 0, or left out")
+	}
 	s.now = new(fetched)
 	s.Timeout = cmp.Or(s.Timeout, caddy.Duration(10*time.Second))
 	s.MaxSize = cmp.Or(s.MaxSize, maxBeside)
@@ -94,7 +98,7 @@ func (s *URL) Provision(ctx caddy.Context) error {
 	s.content.expectations = s.beside(ofExpectations)
 	s.content.name, s.content.expectName = fetch.Mask(s.URL), fetch.Mask(s.Expect)
 	s.content.reach.CopyKey, s.content.reach.Served = s.kept.Key+".json", s.recordServed
-	return errors.Join(inURLs, inOptions)
+	return errors.Join(inURLs, inLimits, inOptions)
 }
 
 // userAgent names the version, and the handler that a source belongs to, as the context tells it. A

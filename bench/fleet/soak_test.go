@@ -3,6 +3,7 @@
 package fleet
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -49,7 +51,9 @@ func (s *server) usage() (u usage, err error) {
 }
 
 // TestASoakedServerTakesNoMoreThanBefore edits and reloads for as long as the flag soak says. What
-// servers take in the last third of that time is compared with the second third.
+// servers take in the last third of that time is compared with the second third. A reload of Caddy
+// opens new listeners, and Linux resets the connections that still wait at the old ones: with a
+// redir of Caddy's own, too.
 func TestASoakedServerTakesNoMoreThanBefore(t *testing.T) {
 	skipOutsideLab(t)
 	if *soak == 0 {
@@ -86,11 +90,19 @@ func TestASoakedServerTakesNoMoreThanBefore(t *testing.T) {
 	f.settle(t, recovery)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, err := range f.failed[:min(5, len(f.failed))] {
-		t.Error(err)
+	dropped := 0
+	for _, err := range f.failed {
+		if errors.Is(err, syscall.ECONNRESET) {
+			dropped++
+		} else {
+			t.Error(err)
+		}
 	}
-	t.Logf("%v: %d requests, %d failed; %d writes, %d edits, %d reloads of each server", *soak,
-		f.requests, len(f.failed), f.writes, f.edits, len(samples))
+	if dropped > len(samples) {
+		t.Errorf("%d connections were dropped in %d reloads of each server", dropped, len(samples))
+	}
+	t.Logf("%v: %d requests, %d connections dropped; %d writes, %d edits, %d reloads of each server",
+		*soak, f.requests, dropped, f.writes, f.edits, len(samples))
 }
 
 // checkLevel compares the last third of samples with the second third.
