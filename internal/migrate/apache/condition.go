@@ -61,8 +61,6 @@ func (c *condition) judge(hosts []string) (way, why string) {
 		return "", "use Caddy's redir with a query matcher"
 	case strings.HasPrefix(c.test, "%{HTTP"):
 		return "", "use Caddy's redir with a header matcher"
-	case c.test == "%{REMOTE_ADDR}":
-		return "", "use Caddy's redir with a remote_ip matcher"
 	}
 	return "", "use Caddy's redir with a matcher"
 }

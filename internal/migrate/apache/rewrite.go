@@ -89,7 +89,8 @@ func (h *reader) convertRule(d *directive) {
 		h.said.letsFilesPass = true
 		return
 	}
-	e, inPattern := rule.expression(h.rewrite.directory, h.Loosely)
+	e, inPattern := pathexpr.Parse(rule.pattern,
+		pathexpr.Options{Base: h.rewrite.directory, Folds: rule.folds, Loosely: h.Loosely})
 	ways, inConditions := judge(d.conditions, h.Reading.Hosts)
 	hostError := h.hostError(rule, e, d.conditions, inConditions)
 	why := cmp.Or(inConditions, tied, rule.refusal(), inPattern)

@@ -9,7 +9,6 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
-	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -155,6 +154,9 @@ func (r *rewriteRule) refusal() error {
 	switch {
 	case r.Refused != nil:
 		return r.Refused
+	case strings.HasPrefix(r.pattern, "!"):
+		why = "a rule cannot match all paths except some; use Caddy's redir with not and a path_regexp " +
+			"matcher"
 	case anyScheme.MatchString(r.to) && !migrate.IsURL(r.to):
 		why = "a destination is a path, or a URL of http or https; use Caddy's redir"
 	case r.passes() && r.isLast, r.Answer == redirects.Gone:
@@ -177,12 +179,3 @@ var (
 	anyScheme = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*:`)
 	variable  = regexp.MustCompile(`[%$]\{|(^|[^\\])%[0-9]`)
 )
-
-// expression returns the pattern of a rule.
-func (r *rewriteRule) expression(base string, loosely bool) (*pathexpr.Expression, error) {
-	if strings.HasPrefix(r.pattern, "!") {
-		return nil, errors.New("a rule cannot match all paths except some; use Caddy's redir with not " +
-			"and a path_regexp matcher")
-	}
-	return pathexpr.Parse(r.pattern, pathexpr.Options{Base: base, Folds: r.folds, Loosely: loosely})
-}
