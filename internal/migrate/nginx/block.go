@@ -21,7 +21,6 @@ type blockReader struct {
 	maps     []string  // the variables that blocks set
 	fallback *redirect // the default of maps
 	hasPlain bool      // there are keys without a regular expression
-	isServer bool      // the file has servers, or is the content of one
 	servers  []*server // the first one is for what stands outside of servers
 	skipped  migrate.Names
 	count    int // of skipped directives, which redirect nothing
@@ -50,7 +49,7 @@ var ofServer = regexp.MustCompile(`(?m)^\s*((return|rewrite)\s|[a-ln-z][a-z_]*(\
 
 // beServer makes what stands outside of blocks that of a server.
 func (n *blockReader) beServer() {
-	n.isServer, n.blocks[0] = true, block{location: &n.servers[0].itself}
+	n.blocks[0] = block{location: &n.servers[0].itself}
 }
 
 // words splits a line like nginx.
@@ -144,7 +143,7 @@ func (n *blockReader) openMap(words []word) block {
 		n.Remark("nginx looks up path and query as the request spells them; rules match the path " +
 			"alone, however it is spelled")
 	default:
-		if !n.isServer {
+		if n.blocks[0].isMap {
 			n.Wrong(words[1].at, "the map is looked up by %s, but rules match paths; convert maps of "+
 				"$uri and $request_uri", printable.Quote(lookedUp))
 		}
@@ -154,25 +153,10 @@ func (n *blockReader) openMap(words []word) block {
 	return block{isMap: true, lookedUp: lookedUp}
 }
 
-// readPair handles a statement of a map.
+// readPair handles a statement of a map: mostly a key and its destination. In most maps, the
+// default is "". nginx does not redirect to "".
 func (n *blockReader) readPair(words []word) {
-	at := words[0].at
-	switch key := words[0].text; {
-	case len(words) == 1 && (key == "hostnames" || key == "volatile"):
-	case len(words) == 2 && key == "include":
-		n.Refuse(at, nil, errors.New("the file "+printable.Quote(words[1].text)+
-			" is a file of its own; convert it, too"))
-	case len(words) != 2:
-		n.Wrong(at, "a line of a map has a key and a destination, and this one has %s; quote "+
-			"those with blanks", printable.Count(len(words), "word"))
-	default:
-		n.addKey(at, key, words[1].text)
-	}
-}
-
-// addKey adds a key of nginx and its destination. In most maps, the default is "". nginx does not
-// redirect to "".
-func (n *blockReader) addKey(at resolver.Position, key, to string) {
+	at, key, to := words[0].at, words[0].text, words[len(words)-1].text
 	line := redirects.Line{At: at, IsLater: true, Query: n.Reading.Query}
 	if to == "" {
 		line.Answer = redirects.Passes
@@ -180,6 +164,13 @@ func (n *blockReader) addKey(at resolver.Position, key, to string) {
 	expression, isMatch := strings.CutPrefix(key, "~")
 	expression, folds := strings.CutPrefix(expression, "*")
 	switch {
+	case len(words) == 1 && (key == "hostnames" || key == "volatile"):
+	case len(words) != 2:
+		n.Wrong(at, "a line of a map has a key and a destination, and this one has %s; quote "+
+			"those with blanks", printable.Count(len(words), "word"))
+	case key == "include":
+		n.Refuse(at, nil, errors.New("the file "+printable.Quote(to)+
+			" is a file of its own; convert it, too"))
 	case key == "default" && to == "":
 	case key == "default" && n.fallback != nil:
 		n.Wrong(at, "a map has one default, and the line at %s has it already", n.fallback.line.At)
@@ -219,7 +210,7 @@ var triplet = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
 // finish adds the default, the redirects of servers, and the remarks on all blocks.
 func (n *blockReader) finish() {
 	n.checkEnd()
-	if len(n.maps) > 0 || !n.isServer {
+	if len(n.maps) > 0 || n.blocks[0].isMap {
 		remarkOnMaps(n.Table)
 	}
 	if len(n.maps) > 1 {

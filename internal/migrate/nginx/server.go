@@ -43,13 +43,13 @@ type redirect struct {
 
 // openLocation begins a location.
 func (n *blockReader) openLocation(words []word) *location {
-	l := &location{at: words[0].at}
 	parts := locationPath.FindStringSubmatch(textOf(words[1:]))
 	if parts == nil {
-		n.Wrong(l.at, "a location has a path, as in: location = /old {")
-		return l
+		n.Wrong(words[0].at, "a location has a path, as in: location = /old {")
+		return nil
 	}
-	if l.modifier, l.path = parts[1], parts[2]; l.path[0] != '@' {
+	l := &location{at: words[0].at, modifier: parts[1], path: parts[2]}
+	if l.path[0] != '@' {
 		s := n.servers[len(n.servers)-1]
 		s.locations = append(s.locations, l)
 	}

@@ -57,6 +57,8 @@ func TestTheOrderOfLocationsIsThatOfNginx(t *testing.T) {
 			"left out|file:1:1: nginx tries this location before those for the beginning of a path; here"},
 		{"location ^~ /a/ { return 301 /x; }\nlocation /a/b/ { return 301 /y; }\nlocation ~ ^/z$ { }",
 			"a/b /y 301 exact ignore|a/b/{+splat} /y 301 exact ignore", "without \"^~\"|file:3:1: nginx tries"},
+		{"location /w/ { rewrite ^/w/a$ /b permanent; return 404; }\nlocation / { return 301 https://x.example/; }",
+			"w/a /b 301 exact|w pass|{+splat} https://x.example/ 301 exact ignore", "directive|no rule can match"},
 		{"location / { root /w; }\nlocation = /a { return 301 /x; }\nlocation = /b { return 404; }",
 			"a /x 301 exact ignore", "left out: 2 directives"},
 	})
