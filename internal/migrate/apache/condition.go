@@ -35,8 +35,8 @@ func judge(conditions []condition, hosts []string) (ways []string, err error) {
 		c := &conditions[i]
 		way, why := c.judge(hosts)
 		if why != "" {
-			return nil, fmt.Errorf("the line has a condition at line %d, on %s, and a rule matches the path "+
-				"alone: %s", c.line, printable.Quote(c.test), why)
+			return nil, fmt.Errorf("the line has a condition at line %d, on %s, and a rule matches the "+
+				"path alone: %s", c.line, printable.Quote(c.test), why)
 		}
 		if way != "" && !slices.Contains(ways, way) {
 			ways = append(ways, way)
@@ -89,8 +89,8 @@ func (c *condition) judgeHost(hosts []string) (way, why string) {
 	isOther := func(host string) bool { return matches.MatchString(host) == c.isNegated }
 	switch {
 	case err != nil || !slices.ContainsFunc(hosts, func(host string) bool { return !isOther(host) }):
-		return "", "if the host is this site's, name it with --line-host; otherwise use the rules in the " +
-			"block of that host's site"
+		return "", "if the host is this site's, name it with --line-host; otherwise use the rules " +
+			"in the block of that host's site"
 	case slices.ContainsFunc(hosts, isOther):
 		return "there, the line is for some of the site's hosts; here it is for all", ""
 	}

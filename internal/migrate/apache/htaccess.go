@@ -55,7 +55,8 @@ func Read(t *migrate.Table, r io.Reader) error {
 	}
 	if n := len(h.blocks); n > 0 {
 		b := h.blocks[n-1]
-		h.Wrong(b.at, "the block %s is not closed; write </%s>", b.opening(), strings.Trim(b.written, "<>"))
+		kind := strings.Trim(b.written, "<>")
+		h.Wrong(b.at, "the block %s is not closed; write </%s>", b.opening(), kind)
 	}
 	h.remarkAll()
 	return end
@@ -149,8 +150,8 @@ func (d *directive) opening() string { return strings.Trim(d.line, migrate.Space
 func (h *reader) blockError() error {
 	for _, b := range h.blocks {
 		if b.name != "<ifmodule" || strings.Contains(b.line, "!") {
-			return fmt.Errorf("this is in the block %s, which applies only in some cases; move its lines to "+
-				"a file of their own, for that host's site or with Caddy's redir and a matcher", b.opening())
+			return fmt.Errorf("this is in the block %s, which applies only in some cases; move its lines "+
+				"to a file of their own, for that host's site or with Caddy's redir and a matcher", b.opening())
 		}
 	}
 	return nil
@@ -214,8 +215,8 @@ func (h *reader) remarkAll() {
 			"request's parameter replaces the destination's of the same name"},
 		{0 < s.decidingLine && s.decidingLine < s.ruleLine, fmt.Sprintf("line %d rewrites or depends on "+
 			"others; lines after it may never be reached: check them", s.decidingLine)},
-		{s.ruleLine > 0 && len(h.aliases) > 0, "Apache applies RewriteRules first, and so do the rules: " +
-			"they take precedence over Redirect and RedirectMatch, wherever they are"},
+		{s.ruleLine > 0 && len(h.aliases) > 0, "Apache applies RewriteRules first, and so do the " +
+			"rules: they take precedence over Redirect and RedirectMatch, wherever they are"},
 		{s.hasFront, "a line that leads all requests to one program makes no rule; use Caddy's " +
 			"php_fastcgi or try_files behind shortlink"},
 	} {

@@ -165,8 +165,8 @@ func (r *redirect) setDestination() {
 	to := ownScheme.ReplaceAllString(ownOrigin.ReplaceAllString(r.to, ""), "https://")
 	path, hasQuery := strings.CutSuffix(to, "$request_uri")
 	if strings.Contains(path, "$request_uri") {
-		r.line.Refused = cmp.Or(r.line.Refused, errors.New("$request_uri has a query, so what follows it "+
-			"in a destination is a part of that; write $uri"))
+		r.line.Refused = cmp.Or(r.line.Refused, errors.New("$request_uri has a query, so what follows "+
+			"it in a destination is a part of that; write $uri"))
 	}
 	hasQuery = hasQuery || ownQuery.MatchString(to) || r.line.Query != resolver.QueryIgnore
 	to = ownQuery.ReplaceAllString(to, "")
@@ -237,8 +237,9 @@ func (n *blockReader) addServer(s *server) {
 		leadsLater := func(later *location) bool {
 			return later.leads() && (l.isMatch() || later.isMatch() || strings.HasPrefix(l.path, later.path))
 		}
+		isLast := !slices.ContainsFunc(s.locations[i+1:], leadsLater)
 		switch {
-		case i == 0 || s.refused != nil || l.isEnded || !slices.ContainsFunc(s.locations[i+1:], leadsLater):
+		case i == 0 || isLast || l.isEnded || s.refused != nil:
 		case l.isMatch():
 			n.Approximate(l.at, "nginx tries this location before those for the beginning of a path; here "+
 				"the redirects of those come first")
