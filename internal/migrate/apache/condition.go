@@ -28,9 +28,9 @@ func newCondition(line int, words []migrate.Word) condition {
 
 var orFlag = regexp.MustCompile(`(?i)[\[,] *or(next)? *[\],]`)
 
-// judge describes the differences that conditions make. The error explains why a rule with these
+// judgeAll describes the differences that conditions make. The error explains why a rule with these
 // conditions has no equivalent.
-func judge(conditions []condition, hosts []string) (ways []string, err error) {
+func judgeAll(conditions []condition, hosts []string) (ways []string, err error) {
 	for i := range conditions {
 		c := &conditions[i]
 		way, why := c.judge(hosts)

@@ -91,7 +91,7 @@ func (h *reader) convertRule(d *directive) {
 	}
 	e, inPattern := pathexpr.Parse(rule.pattern,
 		pathexpr.Options{Base: h.rewrite.directory, Folds: rule.folds, Loosely: h.Loosely})
-	ways, inConditions := judge(d.conditions, h.Reading.Hosts)
+	ways, inConditions := judgeAll(d.conditions, h.Reading.Hosts)
 	hostError := h.hostError(rule, e, d.conditions, inConditions)
 	why := cmp.Or(inConditions, tied, rule.refusal(), inPattern)
 	switch {
