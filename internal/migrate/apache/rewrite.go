@@ -3,6 +3,7 @@ package apache
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -94,6 +95,9 @@ func (h *reader) convertRule(d *directive) {
 	ways, inConditions := judgeAll(d.conditions, h.Reading.Hosts)
 	hostError := h.hostError(rule, e, d.conditions, inConditions)
 	why := cmp.Or(inConditions, tied, rule.refusal(), inPattern)
+	if inConditions != nil && cmp.Or(tied, rule.refusal()) == nil {
+		why = h.elsewhere(rule, d.conditions, why)
+	}
 	switch {
 	case hostError != nil:
 		h.Refuse(rule.At, nil, hostError)
@@ -111,6 +115,21 @@ func areOfExistingFiles(conditions []condition) bool {
 	isOther := func(c condition) bool { return !c.isOfFile() || c.isNegated }
 	return len(conditions) > 0 && !slices.ContainsFunc(conditions, isOther)
 }
+
+// elsewhere returns the reason of a rule that Caddy's redir can express: one for a single path and
+// an Accept header, which no line before it may take.
+func (h *reader) elsewhere(rule *rewriteRule, conditions []condition, why error) error {
+	path, c := onePath.FindStringSubmatch(rule.pattern), conditions[0]
+	if path == nil || len(conditions) > 1 || c.test != "%{HTTP_ACCEPT}" || c.isNegated ||
+		h.said.ruleLine+h.said.decidingLine > 0 {
+		return why
+	}
+	url := h.rewrite.directory + strings.ReplaceAll(path[1], `\`, "")
+	return &redirects.Elsewhere{Err: why, URL: url, Accept: c.pattern}
+}
+
+// onePath matches patterns of a single path.
+var onePath = regexp.MustCompile(`^\^/?((?:[\w/-]|\\[.+-])*)\$$`)
 
 // refuseRule refuses a rule. A refused rule that is not a redirect can affect the rules after it.
 func (h *reader) refuseRule(
