@@ -55,8 +55,7 @@ func Read(t *migrate.Table, r io.Reader) error {
 	}
 	if n := len(h.blocks); n > 0 {
 		b := h.blocks[n-1]
-		kind := strings.Trim(b.written, "<>")
-		h.Wrong(b.at, "the block %s is not closed; write </%s>", b.opening(), kind)
+		h.Wrong(b.at, "the block %s is not closed; add its end", b.opening())
 	}
 	h.remarkAll()
 	return end

@@ -204,8 +204,8 @@ func TestRewriteRulesWithoutAnEquivalentAreRefused(t *testing.T) {
 		{"<IfModule mod_alias.c>\nRedirect /a /b\n</IfModule>", "a /b 302", ""},
 		{"<IfModule !mod_alias.c>\nRedirect /a /b\n</ifmodule>", "", "which applies only in some cases"},
 		{"<If \"true\">\nRedirect /a /b",
-			"", "which applies only in some cases|file:1:1: the block <If \"true\"> is not closed; write " +
-				"</If>"},
+			"", "which applies only in some cases|file:1:1: the block <If \"true\"> is not closed; add " +
+				"its end"},
 		{"</IfModule>", "", "</IfModule> closes no block"},
 		{"Header set A b\noptions -Indexes\nOptions x", "",
 			"what redirects nothing is left out: 3 directives (Header, options)"},

@@ -190,8 +190,7 @@ func (n *blockReader) addPlain(line redirects.Line, key, to string) {
 	why, lookedUp := "", n.block().lookedUp
 	switch {
 	case strings.Contains(to, "$"):
-		why = "a destination has no variables except parts of the path; use Caddy's redir with " +
-			"placeholders"
+		why = "a destination has no variables but parts of the path; use Caddy's redir with placeholders"
 	case strings.HasSuffix(key, ".*"):
 		why = "a key that ends in \".*\" is a mask, if the map has hostnames; write a rule for each path"
 	case lookedUp != "" && !strings.HasPrefix(key, "/"),

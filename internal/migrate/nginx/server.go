@@ -288,10 +288,6 @@ func (n *blockReader) addRedirect(s *server, l *location, r *redirect) {
 		why = cmp.Or(why, errors.New("the server has a location within this one without \"^~\"; write "+
 			"\"^~\" there, too"))
 	}
-	if r.to == "${0}" && r.line.Answer == redirects.Leads {
-		n.Drop(r.line.At, "this leads to the request itself")
-		return
-	}
 	r.line.Refused = why
 	n.AddMatch(r.line, expression, r.to, options)
 }

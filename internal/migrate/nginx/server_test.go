@@ -98,7 +98,7 @@ func TestWhatAServerOfNginxCannotHaveIsToldOf(t *testing.T) {
 		{"rewrite ^/a$;", "", "a rewrite has an expression and a destination"},
 		{"location { return 301 /b; }", "", "a location has a path"},
 		{"location ~ (a { return 301 /b; }", "", "is not well-formed"},
-		{"location = /a { return 301 $request_uri; }", "", "this leads to the request itself"},
+		{"location = /a { return 301 $request_uri; }", "", "the line leads to itself, or to itself with a slash"},
 		{"location = /a { return 301 b; }", "", "\"b\" is not a destination"},
 	})
 }
