@@ -17,7 +17,7 @@ func (t *Table) DecodeJSON(text string) (values Node, err error) {
 	begin := t.Position(1, 1)
 	d, end := json.NewDecoder(strings.NewReader(text)), 0
 	for err == nil {
-		if err = d.Decode(new(skippedValue)); err == nil {
+		if err = d.Decode(new(length)); err == nil {
 			end = int(d.InputOffset())
 		}
 	}
@@ -38,10 +38,13 @@ func (t *Table) DecodeJSON(text string) (values Node, err error) {
 	return values, ErrorAt(mistake.at, message)
 }
 
-// skippedValue is a value whose text is skipped.
-type skippedValue struct{}
+// length is the length of a value, which is skipped.
+type length int
 
-func (*skippedValue) UnmarshalJSON([]byte) error { return nil }
+func (l *length) UnmarshalJSON(value []byte) error {
+	*l = length(len(value))
+	return nil
+}
 
 // explainJSON describes a syntax error.
 func explainJSON(err error) string {
@@ -84,13 +87,34 @@ func (t jsonText) inside(kind byte) iter.Seq2[Node, Node] {
 				name, _ := d.Token()
 				key.Text, _ = name.(string)
 			}
-			var written json.RawMessage
+			var written length
 			if d.Decode(&written) != nil {
 				return
 			}
-			start := int(d.InputOffset()) - len(written)
-			rest.skip(start - (len(t.string) - len(rest.string)))
-			if !yield(key, jsonNode(string(written), rest.at)) {
+			end := int(d.InputOffset())
+			rest.skip(end - int(written) - (len(t.string) - len(rest.string)))
+			if !yield(key, jsonNode(rest.string[:written], rest.at)) {
+				return
+			}
+		}
+	}
+}
+
+// decodedOnce is the longest object or list that is decoded once, and not each time a member of it
+// is looked for. An entry is such an object; the list of all entries is not, and takes no memory.
+const decodedOnce = 4096
+
+// once returns a sequence that keeps its elements.
+func once(inside iter.Seq2[Node, Node]) iter.Seq2[Node, Node] {
+	var keys, values []Node
+	return func(yield func(key, value Node) bool) {
+		if keys == nil {
+			for key, value := range inside {
+				keys, values = append(keys, key), append(values, value)
+			}
+		}
+		for i, key := range keys {
+			if !yield(key, values[i]) {
 				return
 			}
 		}
@@ -103,6 +127,9 @@ func jsonNode(written string, at resolver.Position) Node {
 	switch n.Kind {
 	case '{', '[':
 		n.inside = jsonText{written, at}.inside(n.Kind)
+		if len(written) <= decodedOnce {
+			n.inside = once(n.inside)
+		}
 	case '"':
 		if n.Text = written[1 : len(written)-1]; strings.Contains(n.Text, `\`) {
 			_ = json.Unmarshal([]byte(written), &n.Text)

@@ -93,13 +93,13 @@ func tomlNode(value any) Node {
 	case string:
 		return Node{Kind: '"', Text: v}
 	case map[string]any:
-		return Node{Kind: '{', inside: func(yield func(key, value Node) bool) {
+		return Node{Kind: '{', inside: once(func(yield func(key, value Node) bool) {
 			for _, name := range slices.Sorted(maps.Keys(v)) {
 				if !yield(Node{Text: name}, tomlNode(v[name])) {
 					return
 				}
 			}
-		}}
+		})}
 	case []map[string]any:
 		return tomlList(v, nil)
 	case []any:
