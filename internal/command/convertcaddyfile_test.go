@@ -56,7 +56,8 @@ func TestWhatNoRuleCanExpressIsServedByTheWrittenCaddyfile(t *testing.T) {
 
 func TestARuleForAnAcceptHeaderIsServedByTheWrittenCaddyfile(t *testing.T) {
 	const accept = "RewriteCond %{HTTP_ACCEPT} "
-	written, report := writtenCaddyfile(t, accept+`application/rdf\+xml`+"\nRewriteRule ^$ /x.rdf [R=303,L]\n"+
+	written, report := writtenCaddyfile(t, accept+
+		`application/rdf\+xml`+"\nRewriteRule ^$ /x.rdf [R=303,L]\n"+
 		accept+"text/(turtle|n3)\nRewriteRule ^$ https://o.example/x.ttl [R=302,L]\n"+
 		accept+"!text/html\nRewriteRule ^$ /x.none [R=302,L]\n"+
 		accept+"text/turtle\nRewriteRule ^doc\\.x$ /doc.ttl? [R=303,L]\n"+

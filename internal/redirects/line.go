@@ -46,7 +46,7 @@ type Line struct {
 	NeedsSlash bool
 }
 
-// Elsewhere is the error of a line that is no rule only because of its host, its query, or a header.
+// Elsewhere is the error of a line that is no rule only because of its host, its query or a header.
 type Elsewhere struct {
 	Err error
 	URL string // what the line matches; without a host, if that is the site's
