@@ -39,11 +39,12 @@ type caddyfile struct {
 }
 
 // plainURL matches a URL, or a path, that Caddy's matchers take as it is: host, path, and query.
-// plainTo matches a destination that needs no quotation marks.
+// plainTo matches a destination, and plainAccept an expression, that needs no quotation marks.
 var (
 	plainURL = regexp.MustCompile(
 		`^(?:https?://([\w.-]+(?::\d+)?))?(/(?:[\w.~/+,;=@!-]*|\*))(?:\?([\w.~/%+,;=@!&-]+))?$`)
-	plainTo = regexp.MustCompile(
+	plainAccept = regexp.MustCompile(`^[\w/.+*\\^$()|;=,-]*$`)
+	plainTo     = regexp.MustCompile(
 		`^(?:https?://[\w.-]+(?::\d+)?)?(?:/[\w.~/%+,;=@!-]*)?(?:/:splat)?(?:\?[\w.~/%+,;=@!&-]*)?` +
 			`(?:#[\w-]*)?$`)
 )
@@ -54,11 +55,13 @@ func newCaddyfile(from string, all []migrate.Redirect) *caddyfile {
 	for _, r := range all {
 		parts := plainURL.FindStringSubmatch(r.URL)
 		to, hasRest := strings.CutSuffix(r.To, "/:splat")
-		if parts == nil || seen[r.URL] || r.To == "" || !plainTo.MatchString(r.To) ||
+		_, err := regexp.Compile(r.Accept)
+		if parts == nil || seen[r.URL+" "+r.Accept] || err != nil || !plainAccept.MatchString(r.Accept) ||
+			r.To == "" || !plainTo.MatchString(r.To) ||
 			hasRest && parts[2] != "/*" {
 			continue
 		}
-		seen[r.URL] = true
+		seen[r.URL+" "+r.Accept] = true
 		f.n++
 		switch {
 		case hasRest && r.KeepsQuery:
@@ -68,21 +71,31 @@ func newCaddyfile(from string, all []migrate.Redirect) *caddyfile {
 		case r.KeepsQuery:
 			to += "{http.request.uri.prefixed_query}"
 		}
-		f.add(parts[1], parts[2], parts[3], fmt.Sprintf("%s %d", to, r.Status))
+		var conditions []string
+		if parts[3] != "" {
+			conditions = append(conditions, fmt.Sprintf("expression `{query} == %q`", parts[3]))
+		}
+		if r.Accept != "" {
+			conditions = append(conditions, "header_regexp Accept "+r.Accept)
+		}
+		f.add(parts[1], parts[2], conditions, fmt.Sprintf("%s %d", to, r.Status))
 	}
 	return f
 }
 
-// add adds a redirect with its destination and status.
-func (f *caddyfile) add(host, path, query, to string) {
+// add adds a redirect of a path, under conditions, with its destination and status.
+func (f *caddyfile) add(host, path string, conditions []string, to string) {
 	if f.lines[host] == nil && host != "" {
 		f.hosts = append(f.hosts, host)
 	}
 	matcher := path
-	if query != "" {
+	if conditions != nil {
 		matcher = fmt.Sprintf("@moved%d", f.n)
-		f.lines[host] = append(f.lines[host], matcher+" {", "\tpath "+path,
-			fmt.Sprintf("\texpression `{query} == %q`", query), "}")
+		f.lines[host] = append(f.lines[host], matcher+" {", "\tpath "+path)
+		for _, condition := range conditions {
+			f.lines[host] = append(f.lines[host], "\t"+condition)
+		}
+		f.lines[host] = append(f.lines[host], "}")
 	}
 	f.lines[host] = append(f.lines[host], "redir "+matcher+" "+to)
 }

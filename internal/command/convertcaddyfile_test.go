@@ -54,6 +54,39 @@ func TestWhatNoRuleCanExpressIsServedByTheWrittenCaddyfile(t *testing.T) {
 	}
 }
 
+func TestARuleForAnAcceptHeaderIsServedByTheWrittenCaddyfile(t *testing.T) {
+	const accept = "RewriteCond %{HTTP_ACCEPT} "
+	written, report := writtenCaddyfile(t, accept+
+		`application/rdf\+xml`+"\nRewriteRule ^$ /x.rdf [R=303,L]\n"+
+		accept+"text/(turtle|n3)\nRewriteRule ^$ https://o.example/x.ttl [R=302,L]\n"+
+		accept+"!text/html\nRewriteRule ^$ /x.none [R=302,L]\n"+
+		accept+"text/turtle\nRewriteRule ^doc\\.x$ /doc.ttl? [R=303,L]\n"+
+		accept+"text/a\nRewriteCond %{HTTP_COOKIE} x\nRewriteRule ^c$ /no [R]\n"+
+		"RewriteRule ^$ /x.html [R=302,L]\nRewriteRule ^doc\\.x$ /doc.html [R=302,L]\n"+
+		accept+"text/turtle\nRewriteRule ^doc\\.x$ /never [R=303,L]\n", "--from", "htaccess")
+	if !strings.Contains(report, "moved.caddy has 4 redirects that no rule can express.") {
+		t.Errorf("the report is\n%s", report)
+	}
+	s := serveWritten(t, written)
+	for request, want := range map[string]string{
+		"/ application/rdf+xml":              "303 /x.rdf",
+		"/?a=b text/html,text/turtle;q=0.9":  "302 https://o.example/x.ttl?a=b",
+		"/ text/turtle, application/rdf+xml": "303 /x.rdf",
+		"/ text/html":                        "302 /x.html",
+		"/doc.x?a=b text/turtle":             "303 /doc.ttl",
+		"/doc.x text/html":                   "404",
+		"/doc-x text/turtle":                 "404",
+		"/c text/a":                          "404",
+	} {
+		target, header, _ := strings.Cut(request, " ")
+		reply := s.Raw(t, "GET", "GET "+target+" HTTP/1.1\r\nHost: a.example\r\nAccept: "+header+
+			"\r\nConnection: close\r\n\r\n")
+		if got := strings.TrimSpace(reply.Location()); got != want {
+			t.Errorf("%s: got %s, not %s from\n%s", request, got, want, written)
+		}
+	}
+}
+
 // serveWritten serves a written Caddyfile, imported by one whose site imports its snippet.
 func serveWritten(t *testing.T, written string) *testcaddy.Server {
 	t.Helper()

@@ -12,6 +12,8 @@ import (
 // Redirect is a redirect that no rule can express: of "/", of another host, or of a query.
 type Redirect struct {
 	URL string // what it matches; without a host, if that is the site's
+	// Accept is a regular expression of the header that requests must have, or "".
+	Accept string
 	// To is the destination. In it, ":splat" is the text of a "*" at the end of the URL.
 	To     string
 	Status int
@@ -23,7 +25,7 @@ type Redirect struct {
 func (t *Table) keepElsewhere(line redirects.Line) {
 	r := Redirect{Status: line.Status}
 	if elsewhere, is := errors.AsType[*redirects.Elsewhere](line.Refused); is {
-		r.URL = elsewhere.URL
+		r.URL, r.Accept = elsewhere.URL, elsewhere.Accept
 	} else if errors.Is(line.Refused, redirects.ErrRoot) {
 		r.URL = "/"
 	}

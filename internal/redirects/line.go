@@ -46,10 +46,12 @@ type Line struct {
 	NeedsSlash bool
 }
 
-// Elsewhere is the error of a line that is no rule only because of its host or its query.
+// Elsewhere is the error of a line that is no rule only because of its host, its query or a header.
 type Elsewhere struct {
 	Err error
 	URL string // what the line matches; without a host, if that is the site's
+	// Accept is a regular expression of the header that requests must have, or "".
+	Accept string
 }
 
 // Error returns the message.

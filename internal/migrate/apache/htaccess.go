@@ -2,12 +2,14 @@ package apache
 
 import (
 	"cmp"
-	"errors"
+	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -17,9 +19,9 @@ import (
 type reader struct {
 	*migrate.Table
 	lines   *migrate.LineReader
-	blocks  []block // open blocks, such as <IfModule>
+	blocks  []*directive // open blocks, such as <IfModule>
 	rewrite rewriting
-	aliases []directive // those of mod_alias
+	aliases []*directive // those of mod_alias
 	said    remarks
 }
 
@@ -32,12 +34,6 @@ type directive struct {
 	conditions    []condition // in front of a RewriteRule
 }
 
-// block is a block of directives.
-type block struct {
-	kind, opening string // "VirtualHost", "<VirtualHost *:80"
-	at            resolver.Position
-}
-
 // Read reads a .htaccess file. It is a [migrate.Reader].
 func Read(t *migrate.Table, r io.Reader) error {
 	t.Program, t.Slashes = "Apache", redirects.SlashesMerged
@@ -46,18 +42,20 @@ func Read(t *migrate.Table, r io.Reader) error {
 	h := reader{Table: t, lines: t.NewLineReader(r)}
 	h.rewrite.base = cmp.Or(t.Base, "/")
 	end := h.readAll()
-	h.convertRules()
-	for i := range h.aliases {
-		if h.IsGivenUp(h.aliases[i].at) {
+	h.rewrite.directory = cmp.Or(t.Base, h.rewrite.base)
+	for _, d := range slices.Concat(h.rewrite.rules, h.aliases) {
+		if h.IsGivenUp(d.at) {
 			break
 		}
-		h.convertAlias(&h.aliases[i])
+		if d.name == "rewriterule" {
+			h.convertRule(d)
+		} else {
+			h.convertAlias(d)
+		}
 	}
-	for _, b := range h.blocks {
-		if h.IsGivenUp(b.at) {
-			break
-		}
-		h.Wrong(b.at, "the block %s> is not closed; write </%s>", b.opening, b.kind)
+	if n := len(h.blocks); n > 0 {
+		b := h.blocks[n-1]
+		h.Wrong(b.at, "the block %s is not closed; add its end", b.opening())
 	}
 	h.remarkAll()
 	return end
@@ -66,81 +64,63 @@ func Read(t *migrate.Table, r io.Reader) error {
 // readAll reads all directives. The error is io.EOF, or the reason for stopping early.
 func (h *reader) readAll() error {
 	for {
-		d, err := h.next()
+		line, at, err := h.next()
 		if err != nil {
 			return err
 		}
-		if err := migrate.CheckText("this line", d.line); err != nil {
-			h.Wrong(d.at, "%s", err)
-		} else if d.name != "" {
-			h.readDirective(&d)
+		text := strings.TrimLeft(line, migrate.Space)
+		at.Column += len(line) - len(text)
+		switch err := migrate.CheckText("this line", line); {
+		case text == "" || text[0] == '#':
+		case err != nil:
+			h.Wrong(at, "%s", err)
+		default:
+			written := text[:strings.IndexAny(text+" ", migrate.Space)]
+			h.readDirective(&directive{name: strings.ToLower(written), written: written, line: line,
+				end: at.Column - 1 + len(written), at: at})
 		}
-		if h.IsGivenUp(d.at) {
+		if h.IsGivenUp(at) {
 			return nil
 		}
 	}
 }
 
-// next returns the next directive. Its name is empty for a comment or a blank line.
-func (h *reader) next() (d directive, err error) {
-	if d.line, err = h.lines.Next(); err != nil {
-		return d, err
-	}
-	at := h.lines.At(1)
-	if d.line, err = h.join(d.line); err != nil {
-		return d, err
-	}
-	text := strings.TrimLeft(d.line, migrate.Space)
-	if text == "" || text[0] == '#' {
-		return directive{at: at}, nil
-	}
-	start := len(d.line) - len(text)
-	length := strings.IndexAny(text+" ", migrate.Space)
-	d.written, d.end = text[:length], start+length
-	d.name = strings.ToLower(d.written)
-	at.Column = start + 1
-	d.at = at
-	return d, nil
-}
-
-// join appends the continuation lines to a line.
-func (h *reader) join(line string) (string, error) {
+// next returns the next line, including its continuation lines.
+func (h *reader) next() (line string, at resolver.Position, err error) {
+	line, err = h.lines.Next()
+	at = h.lines.At(1)
 	var whole strings.Builder
-	for {
+	for err == nil {
 		before, goesOn := strings.CutSuffix(line, `\`)
 		if whole.WriteString(before); !goesOn {
-			return whole.String(), nil
+			break
 		}
-		var err error
-		if line, err = h.lines.Next(); err != nil && err != io.EOF {
-			return "", err
+		if line, err = h.lines.Next(); err == io.EOF {
+			line, err = "", nil
 		}
 	}
+	return whole.String(), at, err
 }
+
+// aliasName matches the names of mod_alias's redirects, in lower case.
+var aliasName = regexp.MustCompile(`^redirect(match|permanent|temp)?$`)
 
 // readDirective reads a directive.
 func (h *reader) readDirective(d *directive) {
-	isAlias := slices.Contains([]string{"redirect", "redirectmatch", "redirectpermanent",
-		"redirecttemp"}, d.name)
-	isRule := d.name == "rewriterule"
-	isRewriting := strings.HasPrefix(d.name, "rewrite")
-	switch {
+	isAlias, isRule := aliasName.MatchString(d.name), d.name == "rewriterule"
+	switch why := h.blockError(); {
 	case d.name[0] == '<':
 		h.readBlock(d)
-		return
-	case !isAlias && !isRewriting:
-		h.said.countSkipped(d)
-		return
-	}
-	switch why := h.blockError(); {
+	case !isAlias && !strings.HasPrefix(d.name, "rewrite"):
+		h.said.skip(d.written)
 	case why != nil && (isAlias || isRule):
 		h.Refuse(d.at, nil, why)
 	case why != nil:
 	case isAlias:
-		h.aliases = append(h.aliases, *d)
+		h.aliases = append(h.aliases, d)
 	case isRule:
 		d.conditions, h.rewrite.conditions = h.rewrite.conditions, nil
-		h.rewrite.rules = append(h.rewrite.rules, *d)
+		h.rewrite.rules = append(h.rewrite.rules, d)
 	default:
 		h.readRewriteDirective(d)
 	}
@@ -148,32 +128,29 @@ func (h *reader) readDirective(d *directive) {
 
 // readBlock handles the beginning or the end of a block.
 func (h *reader) readBlock(d *directive) {
-	kind, isEnd := strings.CutPrefix(strings.TrimSuffix(d.written, ">"), "</")
 	last := len(h.blocks) - 1
 	switch {
-	case !isEnd:
-		text := strings.TrimRight(d.line[d.at.Column-1:], migrate.Space)
-		kind = kind[1:]
-		h.blocks = append(h.blocks, block{kind, strings.TrimSuffix(text, ">"), d.at})
-		h.said.protects(kind)
-	case last < 0 || !strings.EqualFold(h.blocks[last].kind, kind):
+	case !strings.HasPrefix(d.name, "</"):
+		h.blocks = append(h.blocks, d)
+		if kind := d.written[1:]; protecting.MatchString(kind) {
+			h.said.skip(kind)
+		}
+	case last < 0 || strings.Trim(h.blocks[last].name, "<>") != strings.Trim(d.name, "</>"):
 		h.Wrong(d.at, "%s closes no block; remove it", d.written)
 	default:
 		h.blocks = h.blocks[:last]
 	}
 }
 
+// opening returns the line that opens a block.
+func (d *directive) opening() string { return strings.Trim(d.line, migrate.Space) }
+
 // blockError returns an error inside a conditional block. An <IfModule> without "!" is accepted.
 func (h *reader) blockError() error {
 	for _, b := range h.blocks {
-		switch kind := strings.ToLower(b.kind); {
-		case kind == "ifmodule" && !strings.Contains(b.opening, "!"):
-		case kind == "virtualhost":
-			return errors.New("rules have no host, and this is in the block " + b.opening + ">; move its " +
-				"lines to a file of their own, and use the rules in that site's block")
-		default:
-			return errors.New("this is in the block " + b.opening + ">, which applies only in some cases; " +
-				"move its lines to a file of their own, or use Caddy's redir with a matcher")
+		if b.name != "<ifmodule" || strings.Contains(b.line, "!") {
+			return fmt.Errorf("this is in the block %s, which applies only in some cases; move its lines "+
+				"to a file of their own, for that host's site or with Caddy's redir and a matcher", b.opening())
 		}
 	}
 	return nil
@@ -190,10 +167,60 @@ func substitute(e *pathexpr.Expression, p *pathexpr.Path, to string) ([]redirect
 	})
 }
 
-// wantsQuery reports whether every path of an expression contains a "?".
-func wantsQuery(e *pathexpr.Expression) bool {
-	hasQuery := func(s redirects.Segment) bool { return strings.Contains(s.Before+s.After, "%3F") }
-	return !slices.ContainsFunc(e.Paths, func(p pathexpr.Path) bool {
-		return !slices.ContainsFunc(p.Segments, hasQuery)
-	})
+// remarks collects what to report about a file as a whole.
+type remarks struct {
+	skipped      migrate.Names // directives that redirect nothing, and their count
+	skippedCount int
+	// hasFront reports whether a line leads all requests to one program. hasQSA reports whether a
+	// line adds the parameters of the request to its destination. letsFilesPass reports whether a
+	// line lets requests for files pass. protects reports whether a directive restricts access.
+	hasFront, hasQSA, letsFilesPass, protects bool
+	// decidingLine is the first line that makes no rule but affects later RewriteRules. ruleLine is
+	// the last line of mod_rewrite that makes a rule. They are 0 if there is none.
+	decidingLine, ruleLine int
+}
+
+// protecting matches directives and blocks that restrict access.
+var protecting = regexp.MustCompile(
+	`(?i)^(auth\w+|require\w*|deny|allow|order|satisfy|limit|limitexcept)$`)
+
+// skip records a directive that redirects nothing.
+func (s *remarks) skip(name string) {
+	s.protects = s.protects || protecting.MatchString(name)
+	s.skippedCount++
+	s.skipped.Add(name)
+}
+
+// decide records a line that makes no rule but affects later RewriteRules.
+func (s *remarks) decide(line int) { s.decidingLine = cmp.Or(s.decidingLine, line) }
+
+// remarkAll adds the remarks on the whole file.
+func (h *reader) remarkAll() {
+	s := &h.said
+	for _, remark := range []struct {
+		holds bool
+		says  string
+	}{
+		{h.Base != "", "patterns of RewriteRule are read as relative to " + h.Base},
+		{h.Base == "" && h.rewrite.base != "/", "the file is read as that of " + h.rewrite.base +
+			", as RewriteBase says, and patterns of RewriteRule as relative to it"},
+		{s.skipped != nil, "what redirects nothing is left out: " + printable.Count(s.skippedCount,
+			"directive") + " (" + strings.Join(s.skipped, ", ") + ")"},
+		{s.protects, "shortlink protects nothing: protect the site with Caddy's basic_auth or " +
+			"forward_auth, or a remote_ip matcher"},
+		{s.letsFilesPass, "there, files that exist take precedence over RewriteRules; here the rules " +
+			"do, unless shortlink has a matcher \"not file\""},
+		{s.hasQSA, "with QSA, Apache keeps the parameters of destination and request; in rules, a " +
+			"request's parameter replaces the destination's of the same name"},
+		{0 < s.decidingLine && s.decidingLine < s.ruleLine, fmt.Sprintf("line %d rewrites or depends on "+
+			"others; lines after it may never be reached: check them", s.decidingLine)},
+		{s.ruleLine > 0 && len(h.aliases) > 0, "Apache applies RewriteRules first, and so do the " +
+			"rules: they take precedence over Redirect and RedirectMatch, wherever they are"},
+		{s.hasFront, "a line that leads all requests to one program makes no rule; use Caddy's " +
+			"php_fastcgi or try_files behind shortlink"},
+	} {
+		if remark.holds {
+			h.Remark("%s", remark.says)
+		}
+	}
 }

@@ -28,9 +28,9 @@ func TestRedirectsOfApacheAreRulesForAPathAndWhatIsBelow(t *testing.T) {
 		{"Redirect / https://e.example", "",
 			`follows the destination without a "/"; write https://e.example/`},
 		{"Redirect /one/ http://e.example/two", "one http://e.example/two 302 exact",
-			`there, the rest of a path follows the destination without a "/"`},
-		{"Redirect /one /two?x=1", "one /two?x=1 302 exact ignore", "to the destination's query"},
-		{"Redirect /one /two#x", "one /two#x 302 exact", "appended to the destination's query"},
+			"there, the rest of a path follows the destination, or its query, as it is"},
+		{"Redirect /one /two?x=1", "one /two?x=1 302 exact ignore", "or its query, as it is"},
+		{"Redirect /one /two#x", "one /two#x 302 exact", "or its query, as it is"},
 		{`Redirect 301 "/with space" "/b c"`, "with space /b c 301", ""},
 		{`Redirect 301 /a%20b /c`, "a%2520b /c 301", ""},
 		{`Redirect 301 '/it\'s' /c`, "it's /c 301", ""},
@@ -93,21 +93,22 @@ func TestWhatTwoLinesTakeBothIsCapturedAsTheFirstOneCapturesIt(t *testing.T) {
 }
 
 func TestRedirectsOfApacheThatAreNoneAreToldOf(t *testing.T) {
+	const form = "a redirect has a path and, unless it is gone, a destination; write: Redirect 301"
 	migratetest.Check(t, apache.Read, rulefile.Reading{}, []migratetest.Text{
 		{"Redirect 404 /a", "", "file:1:14: a rule has no status 404"},
 		{"Redirect 304 /a /b", "", "a rule has no status 304"},
-		{"Redirect 301 /a", "", "file:1:14: the directive has no destination"},
-		{"Redirect gone /a /b", "", `a redirect with gone has no destination; remove "/b"`},
-		{"Redirect moved /a /b", "", `file:1:1: "moved" is not a status; write permanent`},
+		{"Redirect 301 /a", "", "file:1:1: " + form},
+		{"Redirect gone /a /b", "", form},
+		{"Redirect moved /a /b", "", `file:1:16: "moved" is not a status; write 301`},
 		{"Redirect /a b", "", `file:1:10: "b" is not a destination`},
 		{"Redirect a /b", "", `"a" is not a path`},
-		{"Redirect", "", "a redirect has a path and a destination"},
-		{"Redirect /a /b /c /d", "", `"/a" is not a status`},
+		{"Redirect", "", form},
+		{"Redirect /a /b /c /d", "", form},
 		{`Redirect "/a /b`, "", "a quotation mark is not closed"},
 		{"Redirect /a /b\x01", "", "this line holds control characters"},
 		{"Redirect /a /b\xff", "", "is not Unicode text"},
 		{"Redirect x\nRedirect /a b\nRedirectMatch ( /c", "",
-			"file:3:15: in the regular expression|file:1:10:|file:2:10:"},
+			"file:3:15: in the regular expression|file:1:1:|file:2:10:"},
 	})
 }
 
@@ -203,8 +204,8 @@ func TestRewriteRulesWithoutAnEquivalentAreRefused(t *testing.T) {
 		{"<IfModule mod_alias.c>\nRedirect /a /b\n</IfModule>", "a /b 302", ""},
 		{"<IfModule !mod_alias.c>\nRedirect /a /b\n</ifmodule>", "", "which applies only in some cases"},
 		{"<If \"true\">\nRedirect /a /b",
-			"", "which applies only in some cases|file:1:1: the block <If \"true\"> is not closed; write " +
-				"</If>"},
+			"", "which applies only in some cases|file:1:1: the block <If \"true\"> is not closed; add " +
+				"its end"},
 		{"</IfModule>", "", "</IfModule> closes no block"},
 		{"Header set A b\noptions -Indexes\nOptions x", "",
 			"what redirects nothing is left out: 3 directives (Header, options)"},

@@ -2,8 +2,8 @@ package nginx
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
@@ -16,18 +16,14 @@ import (
 // blockReader reads nginx's configuration: map blocks, the content of one, and servers.
 type blockReader struct {
 	*migrate.Table
-	words    []word          // of the current statement
-	fallback *redirects.Line // of the default, if it leads somewhere
-	blocks   []block         // that are open
-	maps     []string        // the variables that blocks set
-	// hasPlain: there are keys without a regular expression. hasMasks: keys can be masks of hosts.
-	hasPlain, hasMasks bool
-	// top are statements outside of blocks: those of a map, or of a server if isServer is set.
-	top      [][]word
-	isServer bool
-	servers  []*server
-	skipped  migrate.Names // directives that redirect nothing, and their count
-	count    int
+	words    []word    // of the current statement
+	blocks   []block   // that are open; the first one is the file
+	maps     []string  // the variables that blocks set
+	fallback *redirect // the default of maps
+	hasPlain bool      // there are keys without a regular expression
+	servers  []*server // the first one is for what stands outside of servers
+	skipped  migrate.Names
+	count    int // of skipped directives, which redirect nothing
 }
 
 // word is a word of a statement, which may go over several lines.
@@ -36,22 +32,24 @@ type word struct {
 	at   resolver.Position
 }
 
-// block is an open block.
+// block is an open block. Its statements are keys of a map, or directives of a location. They are
+// ignored if it has neither.
 type block struct {
-	kind string // "map", "server", "location", "if", "http", or "" for one without redirects
-	// lookedUp is the variable that a map looks up: "$uri" or "$request_uri", or "" if unknown.
-	lookedUp string
-	// location is that of the redirects in a block, and condition that of an if.
-	location  *location
-	condition *redirect
+	isMap    bool
+	lookedUp string    // the variable that a map looks up, or "" if unknown
+	location *location // of the redirects in a block
+	refused  error     // of those in an if
 }
 
 // block returns the innermost open block.
-func (n *blockReader) block() *block {
-	if len(n.blocks) == 0 {
-		return new(block)
-	}
-	return &n.blocks[len(n.blocks)-1]
+func (n *blockReader) block() *block { return &n.blocks[len(n.blocks)-1] }
+
+// ofServer matches files with blocks other than maps, or with redirects outside of blocks.
+var ofServer = regexp.MustCompile(`(?m)^\s*((return|rewrite)\s|[a-ln-z][a-z_]*(\s[^;{}#]*)?\{)`)
+
+// beServer makes what stands outside of blocks that of a server.
+func (n *blockReader) beServer() {
+	n.blocks[0] = block{location: &n.servers[0].itself}
 }
 
 // words splits a line like nginx.
@@ -84,79 +82,51 @@ func (n *blockReader) readLine(line string, lines *migrate.LineReader) {
 
 // readStatement handles a statement, which ends with a mark.
 func (n *blockReader) readStatement(mark string) {
-	words, isTop := n.words, len(n.blocks) == 0
-	switch kind := n.block().kind; {
+	switch b := n.block(); {
 	case mark == "}":
-		n.blocks = n.blocks[:max(0, len(n.blocks)-1)]
-		if len(words) > 0 {
-			n.Wrong(words[0].at, "the statement does not end; add \";\"")
-		}
-	case len(words) == 0:
+		n.checkEnd()
+		n.blocks = n.blocks[:max(1, len(n.blocks)-1)]
+	case len(n.words) == 0:
 	case mark == "{":
 		n.openBlock()
-	case kind == "map":
-		n.readPair(words)
-	case isTop && !n.isServer && words[0].text != "return" && words[0].text != "rewrite":
-		const enough = 100 // to know that it is a map
-		if n.top = append(n.top, slices.Clone(words)); len(n.top) > enough {
-			n.readTop()
-		}
-	case isTop || kind != "":
-		n.openServer(false)
-		n.readDirective(words)
+	case b.isMap:
+		n.readPair(n.words)
+	case b.location != nil:
+		n.readDirective(n.words)
 	}
 }
 
-// readTop reads the statements outside of blocks as those of a map.
-func (n *blockReader) readTop() {
-	for _, words := range n.top {
-		n.readPair(words)
-	}
-	n.top = n.top[:0]
-}
-
-// readPair handles a statement of a map.
-func (n *blockReader) readPair(words []word) {
-	at := words[0].at
-	switch key := words[0].text; {
-	case len(words) == 1 && (key == "hostnames" || key == "volatile"):
-		n.hasMasks = n.hasMasks || key == "hostnames"
-	case len(words) == 2 && key == "include":
-		n.Refuse(at, nil, errors.New("the file "+printable.Quote(words[1].text)+
-			" is a file of its own; convert it, too"))
-	case len(words) != 2:
-		n.Wrong(at, "a line of a map has a key and a destination, and this one has %s; quote "+
-			"those with blanks", printable.Count(len(words), "word"))
-	default:
-		n.addKey(at, key, words[1].text)
+// checkEnd refuses a statement that does not end.
+func (n *blockReader) checkEnd() {
+	if len(n.words) > 0 {
+		n.Wrong(n.words[0].at, "the statement does not end; add \";\"")
 	}
 }
 
 // openBlock handles the beginning of a block.
 func (n *blockReader) openBlock() {
-	words, b := n.words, block{kind: n.words[0].text, location: n.block().location}
-	isMap := b.kind == "map" && len(words) == 3
-	switch {
-	case isMap && !n.isServer:
-		n.readTop()
-	case isMap:
-	case b.kind == "map" || !blockName.MatchString(b.kind):
-		n.Wrong(words[0].at, "a map begins with: map $uri $destination {")
-		b.kind = ""
-	default:
-		n.openServer(b.kind == "server")
+	words, b, kind := n.words, block{}, n.words[0].text
+	if kind != "map" {
+		n.beServer()
 	}
-	switch b.kind {
-	case "map":
-		n.hasMasks = false
-		b.kind, b.lookedUp = n.openMap(words)
-	case "location":
+	switch {
+	case kind == "map" && len(words) == 3:
+		b = n.openMap(words)
+	case kind == "map" || !blockName.MatchString(kind):
+		n.Wrong(words[0].at, "a map begins with: map $uri $destination {")
+	case kind == "server":
+		s := new(server)
+		n.servers = append(n.servers, s)
+		b.location = &s.itself
+	case kind == "location":
 		b.location = n.openLocation(words)
-	case "if":
-		b.condition = conditionOf(words)
-	case "server", "http":
-	default:
-		b.kind = ""
+	case kind == "http":
+		b.location = n.block().location
+	case kind == "if":
+		b.location = n.block().location
+		b.refused = fmt.Errorf("this is in an if at %s, on %s, and a rule matches the path alone: use "+
+			"a location or a rewrite for a path, and Caddy's redir with a matcher for anything else",
+			words[0].at, printable.Quote(textOf(words[1:])))
 	}
 	n.blocks = append(n.blocks, b)
 }
@@ -164,35 +134,83 @@ func (n *blockReader) openBlock() {
 // blockName matches the names of nginx's blocks.
 var blockName = regexp.MustCompile(`^[a-z_]+$`)
 
-// openMap returns the kind of a map, and the variable that it looks up.
-func (n *blockReader) openMap(words []word) (kind, lookedUp string) {
-	switch words[1].text {
+// openMap begins a map of paths. Other maps are passed over where there are servers.
+func (n *blockReader) openMap(words []word) block {
+	lookedUp := words[1].text
+	switch lookedUp {
 	case "$uri", "$document_uri":
-		lookedUp = "$uri"
 	case "$request_uri":
-		lookedUp = "$request_uri"
 		n.Remark("nginx looks up path and query as the request spells them; rules match the path " +
 			"alone, however it is spelled")
 	default:
-		if !n.isServer {
+		if n.blocks[0].isMap {
 			n.Wrong(words[1].at, "the map is looked up by %s, but rules match paths; convert maps of "+
-				"$uri and $request_uri", printable.Quote(words[1].text))
+				"$uri and $request_uri", printable.Quote(lookedUp))
 		}
-		return "", ""
+		return block{}
 	}
 	n.maps = append(n.maps, words[2].text)
-	return "map", lookedUp
+	return block{isMap: true, lookedUp: lookedUp}
 }
 
-// finish adds the remarks on all blocks, and the default.
+// readPair handles a statement of a map: mostly a key and its destination. In most maps, the
+// default is "". nginx does not redirect to "".
+func (n *blockReader) readPair(words []word) {
+	at, key, to := words[0].at, words[0].text, words[len(words)-1].text
+	line := redirects.Line{At: at, IsLater: true, Query: n.Reading.Query}
+	if to == "" {
+		line.Answer = redirects.Passes
+	}
+	expression, isMatch := strings.CutPrefix(key, "~")
+	expression, folds := strings.CutPrefix(expression, "*")
+	switch {
+	case len(words) == 1 && (key == "hostnames" || key == "volatile"):
+	case len(words) != 2:
+		n.Wrong(at, "a line of a map has a key and a destination, and this one has %s; quote "+
+			"those with blanks", printable.Count(len(words), "word"))
+	case key == "include":
+		n.Refuse(at, nil, errors.New("the file "+printable.Quote(to)+
+			" is a file of its own; convert it, too"))
+	case key == "default" && to == "":
+	case key == "default" && n.fallback != nil:
+		n.Wrong(at, "a map has one default, and the line at %s has it already", n.fallback.line.At)
+	case key == "default":
+		n.fallback = &redirect{line: line, to: to}
+	case isMatch:
+		n.AddMatch(line, expression, to,
+			pathexpr.Options{Folds: folds, IsEncoded: n.block().lookedUp == "$request_uri"})
+	default:
+		line.IsLater = false
+		n.addPlain(line, strings.TrimPrefix(key, `\`), to)
+	}
+}
+
+// addPlain adds a key that is not a regular expression.
+func (n *blockReader) addPlain(line redirects.Line, key, to string) {
+	why, lookedUp := "", n.block().lookedUp
+	switch {
+	case strings.Contains(to, "$"):
+		why = "a destination has no variables but parts of the path; use Caddy's redir with placeholders"
+	case strings.HasSuffix(key, ".*"):
+		why = "a key that ends in \".*\" is a mask, if the map has hostnames; write a rule for each path"
+	case lookedUp != "" && !strings.HasPrefix(key, "/"),
+		lookedUp != "" && lookedUp != "$request_uri" && triplet.MatchString(key):
+		why = "nginx looks up paths that begin with \"/\" and, in $uri, are decoded; write the key so"
+	default:
+		n.hasPlain = true
+		addPair(n.Table, line, key, to)
+		return
+	}
+	n.Refuse(line.At, nil, errors.New(why))
+}
+
+// triplet is a percent-encoded byte.
+var triplet = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+
+// finish adds the default, the redirects of servers, and the remarks on all blocks.
 func (n *blockReader) finish() {
-	if len(n.words) > 0 {
-		n.Wrong(n.words[0].at, "the statement does not end; add \";\"")
-	}
-	if !n.isServer {
-		n.readTop()
-	}
-	if len(n.maps) > 0 || !n.isServer {
+	n.checkEnd()
+	if len(n.maps) > 0 || n.blocks[0].isMap {
 		remarkOnMaps(n.Table)
 	}
 	if len(n.maps) > 1 {
@@ -200,70 +218,11 @@ func (n *blockReader) finish() {
 			"them one by one if they are for different things", migrate.QuoteAll(n.maps))
 	}
 	if n.fallback != nil {
-		n.Add(*n.fallback)
+		n.AddMatch(n.fallback.line, "^.*$", n.fallback.to, pathexpr.Options{})
 	}
-	n.finishServers()
+	n.addServers()
 	if n.hasPlain {
 		n.Remark("nginx ignores the case of keys, but rules do not; if it does not matter, add fold " +
 			"case to the shortlink block")
 	}
 }
-
-// addKey adds a key of nginx and its destination.
-func (n *blockReader) addKey(at resolver.Position, key, to string) {
-	expression, isMatch := strings.CutPrefix(key, "~")
-	expression, folds := strings.CutPrefix(expression, "*")
-	switch {
-	case key == "default":
-		n.addDefault(at, to)
-	case isMatch:
-		n.AddMatch(redirects.Line{At: at, IsLater: true, Answer: answerOf(to),
-			Query: n.Reading.Query}, expression, to,
-			pathexpr.Options{Folds: folds, IsEncoded: n.block().lookedUp == "$request_uri"})
-	default:
-		n.addPlain(at, strings.TrimPrefix(key, `\`), to)
-	}
-}
-
-// addPlain adds a key that is not a regular expression.
-func (n *blockReader) addPlain(at resolver.Position, key, to string) {
-	switch {
-	case strings.Contains(to, "$"):
-		n.Refuse(at, nil, errVariable)
-	case n.hasMasks && strings.HasSuffix(key, ".*"):
-		n.Refuse(at, nil, errors.New("a key that ends in \".*\" is a mask because of hostnames; remove "+
-			"hostnames, or write a rule for each path"))
-	case n.block().lookedUp != "" && key != "" && key[0] != '/':
-		n.Drop(at, "no request reaches this line: a path begins with \"/\"; add it in front")
-	case addPair(n.Table, at, key, to):
-		n.hasPlain = true
-		if n.block().lookedUp == "$uri" && triplet.MatchString(key) {
-			n.Approximate(at, "nginx compares decoded paths, $uri, with this key as it is written; here "+
-				"the key is decoded, too")
-		}
-	}
-}
-
-// triplet is a percent-encoded byte.
-var triplet = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
-
-// addDefault records the destination for paths without a key. In most maps it is "".
-func (n *blockReader) addDefault(at resolver.Position, to string) {
-	switch err := migrate.CheckDestination(to); {
-	case to == "":
-	case n.fallback != nil:
-		n.Wrong(at, "a map has one default, and the line at %s has it already", n.fallback.At)
-	case strings.Contains(to, "$"):
-		n.Refuse(at, nil, errVariable) // the default is last, so no other line gets its requests
-	case err != nil:
-		n.Wrong(at, "%s", err)
-	default:
-		n.fallback = &redirects.Line{At: at, IsLater: true, To: redirects.Literal(to),
-			Query: n.Reading.Query,
-			Path:  redirects.Below(nil)}
-	}
-}
-
-// errVariable is the error for a destination with a variable.
-var errVariable = errors.New("a destination has no variables except parts of the path; use " +
-	"Caddy's redir with placeholders")

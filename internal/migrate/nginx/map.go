@@ -1,8 +1,10 @@
 package nginx
 
 import (
+	"bufio"
 	"errors"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
@@ -14,7 +16,10 @@ import (
 // Read reads a map. It is a [migrate.Reader].
 func Read(t *migrate.Table, r io.Reader) error {
 	t.Program, t.Slashes = "what looks up a map", redirects.SlashesMerged
-	lines := t.NewLineReader(r)
+	const enough = 1 << 16 // to find a server
+	text := bufio.NewReaderSize(r, enough)
+	begin, _ := text.Peek(enough)
+	lines := t.NewLineReader(text)
 	line, err := lines.NextEntry()
 	if err != nil {
 		return err
@@ -25,9 +30,12 @@ func Read(t *migrate.Table, r io.Reader) error {
 		readPair(t, line, lines, hasTabs && strings.Contains(line, "\t"))
 	}
 	finish := func() { remarkOnMaps(t) }
-	if isOfNginx(line) {
+	if ofNginx.MatchString(line) {
 		t.Program, t.PassesThere = "nginx", true
-		n := blockReader{Table: t}
+		n := blockReader{Table: t, servers: []*server{{}}, blocks: []block{{isMap: true}}}
+		if ofServer.Match(begin) {
+			n.beServer()
+		}
 		take, finish = n.readLine, n.finish
 	}
 	for ; err == nil; line, err = lines.NextEntry() {
@@ -44,6 +52,9 @@ func Read(t *migrate.Table, r io.Reader) error {
 	return err
 }
 
+// ofNginx matches a line with the syntax of nginx.
+var ofNginx = regexp.MustCompile(`^\s*map .*\$|[;{}]\s*$|;\s* #`)
+
 // remarkOnMaps adds the remark on what maps do not say.
 func remarkOnMaps(t *migrate.Table) {
 	if t.Status == 0 && t.Query == resolver.QueryDefault {
@@ -52,107 +63,58 @@ func remarkOnMaps(t *migrate.Table) {
 	}
 }
 
-// isOfNginx reports whether a line has the syntax of nginx.
-func isOfNginx(line string) bool {
-	text := strings.TrimSpace(line)
-	before, _, hasComment := strings.Cut(text, " #")
-	isMap := strings.HasPrefix(text, "map ") && strings.Contains(text, "$")
-	return isMap || strings.HasSuffix(text, ";") || strings.HasSuffix(text, "{") ||
-		strings.HasSuffix(text, "}") ||
-		hasComment && strings.HasSuffix(strings.TrimSpace(before), ";")
-}
-
 // readPair handles a line with a tab, or a blank, after its key.
 func readPair(t *migrate.Table, line string, lines *migrate.LineReader, isTab bool) {
+	between := migrate.Space
+	if isTab {
+		between = "\t"
+	}
 	text := strings.TrimLeft(line, migrate.Space)
 	at := lines.At(len(line) - len(text) + 1)
-	key, to, err := cut(text, isTab)
-	if err != nil {
-		t.Wrong(lines.At(1), "%s", err)
-		return
-	}
-	if addPair(t, at, key, to) && strings.Contains(to, "|") {
-		t.Approximate(at, "Apache's rnd: maps choose one of the destinations between \"|\"; here \"|\" "+
-			"is part of the destination")
-	}
-}
-
-// cut cuts a line at a tab, or at a blank, into its key and its destination.
-func cut(text string, isTab bool) (key, to string, err error) {
-	between, errMore := migrate.Space, errors.New("the destination has a blank, which ends it for "+
-		"Apache but not for HAProxy; write %20, or remove what follows")
-	if isTab {
-		between, errMore = "\t", errors.New("a line has a key and a destination, and this one has more "+
-			"than two columns; write --from csv for a table with more")
-	}
 	end := max(0, strings.IndexAny(text, between))
-	to = strings.Trim(text[end:], migrate.Space)
+	key, to := strings.TrimRight(text[:end], migrate.Space), strings.Trim(text[end:], migrate.Space)
 	switch {
-	case end == 0 || to == "":
-		return "", "", errors.New("the line has no destination; write a key, a blank and a destination")
+	case key == "" || to == "":
+		t.Wrong(at, "the line has no destination; write a key, a blank and a destination")
 	case strings.ContainsAny(to, between):
-		return "", "", errMore
-	}
-	return strings.TrimRight(text[:end], migrate.Space), to, nil
-}
-
-// addPair adds a key and its destination, or "" for none. It reports whether they make a line.
-func addPair(t *migrate.Table, at resolver.Position, key, to string) bool {
-	path, inPath := pathOf(t, key)
-	inDestination := migrate.CheckDestination(to)
-	switch answer := answerOf(to); {
-	case inPath != nil:
-		t.Refuse(at, nil, inPath)
-	case inDestination != nil && answer == redirects.Leads:
-		t.Wrong(at, "%s", inDestination)
+		t.Wrong(at, "a line has a key and a destination, and this one has more; write %%20 for a blank, "+
+			"or --from csv for a table with more columns")
 	default:
-		t.Add(redirects.Line{At: at, Path: redirects.Text(path), To: redirects.Literal(to),
-			Answer: answer, Query: t.Reading.Query})
-		return true
-	}
-	return false
-}
-
-// answerOf returns the answer of a destination. Programs do not redirect to an empty destination.
-func answerOf(to string) redirects.Answer {
-	if to == "" {
-		return redirects.Passes
-	}
-	return redirects.Leads
-}
-
-// pathOf returns the path of a key, which may be encoded or not. It is encoded if a "%" precedes
-// two digits.
-func pathOf(t *migrate.Table, key string) (path string, err error) {
-	if host, path, ok := cutHost(key); ok {
-		if !t.HasHost(host) {
-			return "", migrate.OtherHostError(host)
+		addPair(t, redirects.Line{At: at}, key, to)
+		if strings.Contains(to, "|") {
+			t.Approximate(at, "Apache's rnd: maps choose one of the destinations between \"|\"; here \"|\" "+
+				"is part of the destination")
 		}
-		key = path
 	}
+}
+
+// addPair adds the line of a key and its destination. A key may be encoded or not: it is encoded if
+// a "%" precedes two digits.
+func addPair(t *migrate.Table, line redirects.Line, key, to string) {
+	var why error
 	switch {
 	case key == "":
-		return "", errors.New("the key is empty, and no request has an empty path; remove the line")
+		why = errors.New("the key is empty, and no request has an empty path; remove the line")
 	case strings.Contains(key, "?"):
-		return "", pathexpr.ErrQuery
+		why = pathexpr.ErrQuery
 	case key[0] == '^':
-		return "", errors.New("the key is a regular expression, as for map_reg; add a colon after each " +
-			"key, and convert with --from yaml")
-	case key[0] != '/':
-		key = "/" + key
+		why = errors.New("the key is a regular expression, as for map_reg; add a colon after each key, " +
+			"and convert with --from yaml")
+	case hostMask.MatchString(key):
+		why = migrate.OtherHostError(key)
+	case withHost.MatchString(key):
+		key = "https://" + key
 	}
-	return migrate.EncodePercents(strings.ReplaceAll(key, "#", "%23")), nil
+	if why != nil {
+		t.Refuse(line.At, nil, why)
+		return
+	}
+	line.To, line.Query = redirects.Literal(to), t.Reading.Query
+	t.AddPath(line, migrate.EncodePercents(strings.ReplaceAll(key, "#", "%23")), false)
 }
 
-// cutHost cuts a key into its host and its path. The key must be a URL, perhaps without a scheme,
-// or a host mask.
-func cutHost(key string) (host, path string, ok bool) {
-	if host, path, ok = migrate.CutURL(key); ok {
-		return host, path, true
-	}
-	host, path, hasPath := strings.Cut(key, "/")
-	isMask := strings.HasPrefix(host, "*.") || host != "" && host[0] == '.' &&
-		strings.Count(host, ".") > 1
-	isHost := strings.Contains(strings.Trim(host, "."), ".") && host[0] != '.'
-	return host, "/" + path, isMask || hasPath && isHost
-}
+// hostMask matches the masks *.a.example and .a.example, and withHost keys such as a.example/b.
+var (
+	hostMask = regexp.MustCompile(`^(\*|\.[^/.]*)\.`)
+	withHost = regexp.MustCompile(`^[^/.][^/]*\.[^/.][^/]*/`)
+)

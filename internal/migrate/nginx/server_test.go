@@ -54,9 +54,11 @@ func TestTheOrderOfLocationsIsThatOfNginx(t *testing.T) {
 			"a/b/c /z 301 exact|a/b /y 301 exact ignore|a/b/{+splat} /y 301 exact ignore|a /x 301 exact " +
 				"ignore|a/{+splat} /x 301 exact ignore", ""},
 		{"location ~ \\.php$ { root /w; }\nlocation /a/ { return 301 /x$request_uri; }", "a /x/a/ 301",
-			"and they redirect nothing; rules come first: \"\\\\.php$\"|left out"},
+			"left out|file:1:1: nginx tries this location before those for the beginning of a path; here"},
 		{"location ^~ /a/ { return 301 /x; }\nlocation /a/b/ { return 301 /y; }\nlocation ~ ^/z$ { }",
-			"a/b /y 301 exact ignore|a/b/{+splat} /y 301 exact ignore", "rules come first|without \"^~\""},
+			"a/b /y 301 exact ignore|a/b/{+splat} /y 301 exact ignore", "without \"^~\"|file:3:1: nginx tries"},
+		{"location /w/ { rewrite ^/w/a$ /b permanent; return 404; }\nlocation / { return 301 https://x.example/; }",
+			"w/a /b 301 exact|w pass|{+splat} https://x.example/ 301 exact ignore", "directive|no rule can match"},
 		{"location / { root /w; }\nlocation = /a { return 301 /x; }\nlocation = /b { return 404; }",
 			"a /x 301 exact ignore", "left out: 2 directives"},
 	})
@@ -79,10 +81,11 @@ func TestAWholeConfigurationOfNginxIsRead(t *testing.T) {
 				"location /c/ { return 302 /e; }\n}\n",
 				"a /b 301 exact ignore|c /d/ 301 ignore",
 				"ignores the case|no request reaches this line"},
-			{"server {\nif ($request_uri = /a) { return 301 /b; }\nif ($uri ~* ^/c/) { return 301 /d; }\n" +
-				"if ($http_cookie) { return 301 /e; }\n}", "a /b 301 exact ignore|c /d 301 exact ignore|" +
-				"c/{+splat} /d 301 exact ignore", "compares path and query|letters of either case|this is in " +
-				"an if at file:4:1, on \"($http_cookie)\""},
+			{"server {\nif ($uri ~* ^/c/) { return 301 /d; }\nif ($http_cookie) { return 301 /e; }\n}", "",
+				"this is in an if at file:2:1, on \"($uri ~* ^/c/)\", and a rule matches the path alone: use a " +
+					"location or a rewrite|this is in an if at file:3:1, on \"($http_cookie)\""},
+			{"user www;\nmap $http_upgrade $connection {\ndefault upgrade;\n}\nserver {\nserver_name a.example;\n" +
+				"location = /a { return 301 /b; }\n}", "a /b 301 exact ignore", skipped + ": 2 directives"},
 		})
 }
 
@@ -95,7 +98,7 @@ func TestWhatAServerOfNginxCannotHaveIsToldOf(t *testing.T) {
 		{"rewrite ^/a$;", "", "a rewrite has an expression and a destination"},
 		{"location { return 301 /b; }", "", "a location has a path"},
 		{"location ~ (a { return 301 /b; }", "", "is not well-formed"},
-		{"location = /a { return 301 $request_uri; }", "", "this leads to the request itself"},
+		{"location = /a { return 301 $request_uri; }", "", "the line leads to itself, or to itself with a slash"},
 		{"location = /a { return 301 b; }", "", "\"b\" is not a destination"},
 	})
 }
