@@ -24,24 +24,24 @@ func ReadAzure(t *migrate.Table, r io.Reader) error {
 				pathexpr.Remedy)
 		}
 		setStatus(&o.line, o.Member("statusCode"))
-		if to != "" {
-			o.checkConditions()
-		} else if o.line.Answer == redirects.Leads {
+		switch isForAll := o.isForAll(); {
+		case to == "" && o.line.Answer == redirects.Leads:
 			o.line.Answer = redirects.Passes
+		case !isForAll:
+			o.refuse("a rule redirects everybody by every method, and not some roles or methods; use " +
+				"Caddy's redir with a matcher")
 		}
 		o.line.To = redirects.Literal(to)
 		t.AddPath(o.line, path, isPrefix)
 	})
 }
 
-// checkConditions checks for whom a route of Azure redirects.
-func (o *object) checkConditions() {
+// isForAll reports whether a route is for all methods and roles.
+func (o *object) isForAll() bool {
 	for _, role := range o.Member("allowedRoles").Inside() {
 		if role.Text != "anonymous" {
-			o.refuse("a rule redirects everybody, not a role; use Caddy's redir after authentication")
+			return false
 		}
 	}
-	if o.Member("methods").Kind != 0 {
-		o.refuse("a rule redirects every method; use Caddy's redir with a method matcher")
-	}
+	return o.Member("methods").Kind == 0
 }

@@ -81,8 +81,8 @@ func TestRoutesOfAzureBecomeRules(t *testing.T) {
 {"route":"/img/*.{png,jpg}","redirect":"/c"},
 {"route":"/d","redirect":"e"},
 {"route":"/f","statusCode":404}]}`, none, "",
-			"file:2:1: a rule redirects every method; use Caddy's redir with a method matcher\n" +
-				"file:3:1: a rule redirects everybody, not a role; use Caddy's redir after authentication\n" +
+			"file:2:1: a rule redirects everybody by every method\n" +
+				"file:3:1: a rule redirects everybody by every method\n" +
 				"file:4:1: \"*\" and lists of file extensions within a route have no equivalent; write a rule\n" +
 				"file:5:1: \"e\" is not a destination\n" +
 				"file:6:1: a rule has no status 404; use Caddy's error"},

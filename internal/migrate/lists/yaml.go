@@ -32,17 +32,3 @@ func ReadYAML(t *migrate.Table, r io.Reader) error {
 
 // frontMatter matches what stands above the text of a page.
 var frontMatter = regexp.MustCompile(`(?s)^---[ \t]*(\r?\n.*?\n)---`)
-
-// describeYAML describes a value in terms of YAML.
-func describeYAML(n migrate.Node) string {
-	switch n.Kind {
-	case '{':
-		return "a map"
-	case '[':
-		return "a list"
-	}
-	return n.String()
-}
-
-// isText reports whether a node is a text, or can be an unquoted text.
-func isText(n migrate.Node) bool { return n.Kind == '"' || n.Kind == 'w' && n.Text != "null" }
