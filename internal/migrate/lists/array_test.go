@@ -77,7 +77,7 @@ func TestRedirectsOfVercelAndNextBecomeRules(t *testing.T) {
 			rulefile.Reading{}, "x,/y,308,exact\n", `ignored: "note"`},
 		{"a name that is none", `[{"source":"/x/:a","destination":"/y/:b","permanent":true}]`,
 			rulefile.Reading{}, "x/{_a},/y/:b,308,exact\n", ":b is not in the path"},
-		{"a status", `[{"source":"/x","destination":"/y","statusCode":410}]`, rulefile.Reading{}, 
+		{"a status", `[{"source":"/x","destination":"/y","statusCode":410}]`, rulefile.Reading{},
 			"x,gone,,exact\n", slashesOfPrograms},
 		{"what else leads elsewhere",
 			`{"cleanUrls":true,"trailingSlash":false,"rewrites":[],"version":2,` +
@@ -181,13 +181,13 @@ func TestRedirectsOfFirebaseBecomeRules(t *testing.T) {
 		{"a rest", in(`{"source":"/blog/:p*","destination":"https://b.example/:p"}`),
 			rulefile.Reading{}, "blog,https://b.example,301\n", "have 301, as at Firebase"},
 		{"a segment", in(`{"source":"/firebase/*","destination":"/x","type":302}`),
-			rulefile.Reading{}, "firebase/{_p1},/x,302,exact\n", slashesOfPrograms},
+			rulefile.Reading{}, "firebase/{_part1},/x,302,exact\n", slashesOfPrograms},
 		{"below alone", in(`{"glob":"/x/**","destination":"/y","type":302}`),
 			rulefile.Reading{}, "x/{splat},/y,302,exact\nx/{_splat}/{+_rest},/y,302,exact\n",
 			slashesOfPrograms},
 		{"a part of a segment", in(`{"source":"/x/*.html","destination":"/y","type":302},` +
 			`{"source":"/z*","destination":"/y","type":302}`), rulefile.Reading{},
-			"x/{_p1}.html,/y,302,exact\nz{_p1},/y,302,exact\nz,/y,302,exact\n", slashesOfPrograms},
+			"x/{_part1}.html,/y,302,exact\nz{_part1},/y,302,exact\nz,/y,302,exact\n", slashesOfPrograms},
 		{"alternatives and a plus", in(`{"source":"/{a,b+c}/**","destination":"/y","type":302}`),
 			rulefile.Reading{}, "a/{splat},/y,302,exact\na/{_splat}/{+_rest},/y,302,exact\n" +
 				"b+c/{splat},/y,302,exact\nb+c/{_splat}/{+_rest},/y,302,exact\n", slashesOfPrograms},

@@ -70,7 +70,7 @@ func (p *pairs) readEntry(key, v migrate.Node) {
 			names = append(names, name.Text)
 		}
 	}
-	p.setPermanent(o, key.Text != "")
+	p.setPermanent(o)
 	switch isNoText := func(m migrate.Node) bool { return !isText(m) }; {
 	case len(paths) == 0 || slices.ContainsFunc(paths, isNoText):
 		p.Wrong(o.line.At, "the redirect has no path, which is a text; write it as \"source\" or "+
@@ -85,17 +85,13 @@ func (p *pairs) readEntry(key, v migrate.Node) {
 	}
 }
 
-// setPermanent sets the status of an entry without one. An entry of a map is of Redocly.
-func (p *pairs) setPermanent(o *object, isOfMap bool) {
+// setPermanent sets the status of an entry that says whether it is permanent.
+func (p *pairs) setPermanent(o *object) {
 	if o.line.Status == 0 && o.Member("permanent").Kind != 0 {
 		setStatus(&o.line, o.Member("permanent"))
 		if p.keepsMethod {
 			o.line.Status = map[int]int{301: 308, 302: 307}[o.line.Status]
 		}
-	}
-	if isOfMap && o.line.Status == 0 {
-		p.isOfRedocly = true
-		o.line.Status = cmp.Or(p.Status, 301)
 	}
 	p.hasStatus = p.hasStatus || o.line.Status != 0 || o.line.Answer == redirects.Gone
 }

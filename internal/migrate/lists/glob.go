@@ -1,7 +1,6 @@
 package lists
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -10,50 +9,59 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
 )
 
-// addGlob adds the lines of a glob of Firebase, or of a pattern, whose variables the destination
-// names.
+// addGlob adds the lines of a path of Firebase: of a pattern if the destination has variables, else
+// of a glob.
 func (p *pairs) addGlob(line redirects.Line, source, to string) {
-	if strings.Contains(to, "/:") || !strings.ContainsAny(source, `*?[]{}()!@+:\`) {
-		p.addPattern(line, source, to)
-		return
+	if !strings.Contains(to, "/:") && line.Refused == nil {
+		pattern, err := patternOfGlob(source)
+		line.Refused = err
+		source, to = pattern, strings.NewReplacer(`\`, `\\`, "$", `\$`).Replace(to)
 	}
-	path, err := p.sitePath(source)
-	expression, wrong := globExpression(path)
-	line.Refused = cmp.Or(line.Refused, err, wrong)
-	p.addExpression(line, path, expression, nil, to,
-		func(to string, _ *pathexpr.Path) ([]redirects.Piece, error) {
-			return redirects.Literal(to), nil
-		})
+	p.addPattern(line, source, to)
 }
 
-// globExpression converts a glob to an expression. "*" is a segment, or a part of one. "/**" at the
-// end is at least one segment, and "{,/**}" is any number.
-func globExpression(glob string) (expression string, err error) {
-	end := ""
-	if front, is := strings.CutSuffix(glob, "{,/**}"); is {
-		glob, end = strings.TrimSuffix(front, "/"), "(?:/(.*))?"
-	} else if front, is := strings.CutSuffix(glob, "/**"); is {
-		glob, end = front, "/(.+)"
+// patternOfGlob converts a glob to a pattern. "*" is a segment, or a part of one. "/**" at the end is
+// at least one segment, and "{,/**}" is any number. With an error, it returns the glob.
+func patternOfGlob(glob string) (pattern string, err error) {
+	front, end := glob, ""
+	if text, is := strings.CutSuffix(glob, "{,/**}"); is {
+		front, end = strings.TrimSuffix(text, "/"), "/:rest*"
+	} else if text, is := strings.CutSuffix(glob, "/**"); is {
+		front, end = text, "/(.+)"
 	}
-	if other := otherInGlobs.FindString(alternatives.ReplaceAllString(glob, "")); other != "" {
-		return "", fmt.Errorf("a rule has no %q, which is a part of a glob, or of a variable that the "+
-			"destination lacks; %s", other, pathexpr.Remedy)
+	if other := otherInGlobs.FindString(alternatives.ReplaceAllString(front, "")); other != "" {
+		return glob, fmt.Errorf("a rule has no %q, which is a part of a glob, or of a variable that "+
+			"the destination lacks; %s", other, pathexpr.Remedy)
 	}
-	expression = alternatives.ReplaceAllStringFunc(regexp.QuoteMeta(glob), func(list string) string {
-		return strings.NewReplacer(`\{`, "(", ",", "|", `\}`, ")").Replace(list)
-	})
-	segments := strings.Split(expression, "/")
-	for i, s := range segments {
-		if s == `\*` || strings.HasPrefix(s, `\*\.`) { // not a dot alone
-			segments[i] = "([^/]+)" + strings.TrimPrefix(s, `\*`)
+	for i, segment := range strings.Split(front, "/") {
+		if i > 0 {
+			pattern += "/"
 		}
+		if segment == "*" || strings.HasPrefix(segment, "*.") { // not a dot alone
+			pattern, segment = pattern+"([^/]+)", segment[1:]
+		}
+		pattern += partOfGlob.ReplaceAllStringFunc(segment, patternOfPart)
 	}
-	return strings.ReplaceAll(strings.Join(segments, "/"), `\*`, "([^/]*)") + end, nil
+	return pattern + end, nil
 }
 
-// alternatives matches a list of texts, also in an expression. otherInGlobs matches what has no
-// equivalent.
+// patternOfPart returns the pattern of a part of a segment.
+func patternOfPart(part string) string {
+	switch part[0] {
+	case '*':
+		return "([^/]*)"
+	case '{':
+		texts := regexp.QuoteMeta(strings.Trim(part, "{}"))
+		return "(" + strings.ReplaceAll(texts, ",", "|") + ")"
+	}
+	return specialInPatterns.ReplaceAllString(part, `\$0`)
+}
+
 var (
-	alternatives = regexp.MustCompile(`\\?\{[^*?\[\]{}()|/]*,[^*?\[\]{}()|/]*\}`)
-	otherInGlobs = regexp.MustCompile(`\*\*|[?\[\]{}()]|[!@+]\(|/:`)
+	// alternatives matches a list of texts, partOfGlob any part of a segment.
+	alternatives = regexp.MustCompile(`\{[^*?\[\]{}()|/]*,[^*?\[\]{}()|/]*\}`)
+	partOfGlob   = regexp.MustCompile(`[*]|[{][^}]*[}]|[^*{]+`)
+	// otherInGlobs matches what has no equivalent.
+	otherInGlobs      = regexp.MustCompile(`\*\*|[?\[\]{}()]|[!@+]\(|/:`)
+	specialInPatterns = regexp.MustCompile(`[\\:+]`)
 )

@@ -46,9 +46,9 @@ func (o *object) addLink() {
 	}
 	switch exact := o.Reading.Exact; {
 	case strings.Contains(long, "{{"):
-		to, below = o.execute(long, ""), o.execute(long, plainRest)
+		to, below = o.execute(long, ""), o.execute(long, rest)
 	case !strings.ContainsAny(long, "?#"):
-		below = strings.TrimSuffix(long, "/") + "/" + plainRest
+		below = strings.TrimSuffix(long, "/") + "/" + rest
 	case exact == nil:
 		line.Notes = []string{"golink appends the rest of a path to the destination's query or " +
 			"fragment; the rule matches " + redirects.Visible(line.Path) + " alone"}
@@ -67,8 +67,8 @@ func (o *object) addLink() {
 	o.Add(*line)
 }
 
-// plainRest and escapedRest stand for the rest of the path in a destination. No text has them.
-const plainRest, escapedRest = "\x01", "\x02"
+// rest stands for the rest of the path in a destination. No text has it.
+const rest = "\x01"
 
 // linkData is what a template can use: .Path, the rest of the path. It is a function, which a
 // template does not print, so that "." has a text within "with" alone.
@@ -78,7 +78,7 @@ type linkData func() string
 func (d linkData) Path() string { return d() }
 
 // execute returns the destination of a template for a rest of the path.
-func (o *object) execute(long, rest string) string {
+func (o *object) execute(long, path string) string {
 	for _, action := range golinkAction.FindAllStringSubmatch(long, -1) {
 		if !golinkKnown.MatchString(action[1]) {
 			o.refuse("the only template that a rule can express is {{.Path}}, the rest of the path; "+
@@ -87,26 +87,27 @@ func (o *object) execute(long, rest string) string {
 			return ""
 		}
 	}
-	escape := func(rest string) string { return strings.ReplaceAll(rest, plainRest, escapedRest) }
 	var to strings.Builder
+	escape := func(text string) string {
+		if !strings.ContainsAny(to.String(), "?#") { // rules escape there anyway
+			o.refuse("a rule escapes the rest of the path only in a query or a fragment; write {{.Path}}")
+		}
+		return text
+	}
 	t, err := template.New("Long").Funcs(template.FuncMap{"PathEscape": escape, "QueryEscape": escape}).
 		Parse(long)
 	if err == nil {
-		err = t.Execute(&to, linkData(func() string { return rest }))
+		err = t.Execute(&to, linkData(func() string { return path }))
 	}
 	if err != nil {
 		o.refuse("golink does not accept this template: %s", strings.TrimPrefix(err.Error(), "template: "))
-	}
-	before, _, isEscaped := strings.Cut(to.String(), escapedRest)
-	if isEscaped && !strings.ContainsAny(before, "?#") { // rules escape there anyway
-		o.refuse("a rule escapes the rest of the path only in a query or a fragment; write {{.Path}}")
 	}
 	return to.String()
 }
 
 // piecesOf returns a destination with the rest of the path in it.
 func piecesOf(to string) (pieces []redirects.Piece) {
-	for i, text := range strings.Split(strings.ReplaceAll(to, escapedRest, plainRest), plainRest) {
+	for i, text := range strings.Split(to, rest) {
 		if i > 0 {
 			pieces = append(pieces, redirects.Piece{Variable: redirects.Splat})
 		}

@@ -88,16 +88,19 @@ func (o *object) addNetlify() {
 
 // unsupported returns an error for members that a line of _redirects cannot express.
 func (o *object) unsupported() error {
-	for _, name := range strings.Fields("headers signed sign signing rate_limit") {
-		m, instead := o.Member(name), "Caddy's reverse_proxy"
-		if name == "rate_limit" {
-			instead = "a rate limit in front of it"
-		}
-		if !m.IsEmpty() || m.Text != "" && m.Text != "false" {
-			return fmt.Errorf("a rule has no %q; use %s", name, instead)
+	for key, m := range o.Inside() {
+		instead := insteadOfMember[key.Text]
+		if instead != "" && (!m.IsEmpty() || m.Text != "" && m.Text != "false") {
+			return fmt.Errorf("a rule has no %q; use %s", key.Text, instead)
 		}
 	}
 	return nil
+}
+
+var insteadOfMember = map[string]string{
+	"headers": "Caddy's reverse_proxy", "signed": "Caddy's reverse_proxy",
+	"sign": "Caddy's reverse_proxy", "signing": "Caddy's reverse_proxy",
+	"rate_limit": "a rate limit in front of it",
 }
 
 // table returns the members of a table in an entry.

@@ -2,6 +2,8 @@ package lists
 
 import (
 	"cmp"
+	"io"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -11,6 +13,60 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
+// ReadYAML reads redirects in YAML: see [pairs.readTable].
+func ReadYAML(t *migrate.Table, r io.Reader) error {
+	text, err := t.ReadText(r)
+	if err != nil {
+		return err
+	}
+	if page := frontMatter.FindStringSubmatch(text); page != nil &&
+		strings.Contains(page[1], "\nredirect_from:") {
+		text = page[1]
+	}
+	documents, err := t.DecodeYAML(text)
+	if err != nil {
+		return err
+	}
+	p := newPairs(t)
+	for _, document := range documents.Inside() {
+		p.readTable(document)
+	}
+	p.finish("map in YAML")
+	return nil
+}
+
+// frontMatter matches what stands above the text of a page.
+var frontMatter = regexp.MustCompile(`(?s)^---[ \t]*(\r?\n.*?\n)---`)
+
+// ReadArray reads a list of redirects in JSON, a file that contains one, or an object on each line:
+// see [pairs.readTable].
+func ReadArray(t *migrate.Table, r io.Reader) error {
+	text, err := t.ReadText(r)
+	if err != nil {
+		return err
+	}
+	if javaScriptBeginning.MatchString(text[:min(len(text), 256)]) {
+		return migrate.ErrorAt(t.Position(1, 1), "this is JavaScript, not JSON; for Next.js convert "+
+			"routes-manifest.json from the build folder, else write the list of redirects as JSON")
+	}
+	values, err := t.DecodeJSON(text)
+	p := newPairs(t)
+	p.isJSON = true
+	for _, v := range values.Inside() {
+		if isEntry(v) {
+			p.readTable(values)
+			break
+		}
+		p.readTable(v)
+	}
+	p.finish("list in JSON")
+	return err
+}
+
+// javaScriptBeginning matches the beginning of configurations in JavaScript.
+var javaScriptBeginning = regexp.MustCompile(
+	`^\s*(module\.exports|(export|import|const)\s|/\*\* @type|// @ts-check)`)
+
 // pairs reads paths and destinations in YAML or JSON.
 type pairs struct {
 	*migrate.Table
@@ -19,9 +75,9 @@ type pairs struct {
 	least   program       // that the configuration around a list tells
 	ofAll   int           // the status of all entries of a map; 0 if each says its own
 	unknown migrate.Names // ignored members of entries
-	// hasStatus and lacksStatus are about entries, isOfRedocly about one without a status, and
-	// hasQuery about a destination whose program passes on a request's query, too.
-	hasStatus, lacksStatus, isOfRedocly, hasQuery bool
+	// hasStatus and lacksStatus are about entries, and hasQuery about a destination whose program
+	// passes on a request's query, too.
+	hasStatus, lacksStatus, hasQuery bool
 }
 
 // newPairs returns a reader of pairs of no program.
@@ -87,15 +143,15 @@ func (p *pairs) siteOf(hosting migrate.Node) (site migrate.Node) {
 		return hosting
 	}
 	for _, s := range hosting.Inside() {
-		switch {
-		case s.Member("redirects").IsEmpty():
-		case site.Kind != 0:
+		if s.Member("redirects").IsEmpty() {
+			continue
+		}
+		if site.Kind != 0 {
 			p.Wrong(hosting.At, "several sites have redirects; convert each from a file with that site "+
 				"alone in \"hosting\"")
 			return migrate.Node{Kind: '['}
-		default:
-			site = s
 		}
+		site = s
 	}
 	return site
 }
@@ -117,8 +173,6 @@ func (p *pairs) finish(what string) {
 			"destination's parameter q")
 	}
 	switch isUnsaid := p.Status == 0 && p.lacksStatus; {
-	case p.Status == 0 && p.isOfRedocly:
-		p.Remark("entries without a type have 301, as at Redocly; --status sets another")
 	case isUnsaid && p.statusThere != 0:
 		p.Remark("entries without a status have %d, as at %s; --status sets another", p.statusThere,
 			p.name)
@@ -171,6 +225,10 @@ func (p *pairs) addPair(line redirects.Line, path, to string) {
 		p.hasQuery = true
 		line.Query = cmp.Or(line.Query, p.Reading.Query, resolver.QueryPreserve)
 	}
-	line.Refused = cmp.Or(line.Refused, migrate.CheckText("a path or a destination", path+to))
+	ofSite, err := p.WithoutHost(path)
+	line.Refused = cmp.Or(line.Refused, err, migrate.CheckText("a path or a destination", path+to))
+	if err == nil {
+		path = ofSite
+	}
 	p.add(p, line, path, to)
 }

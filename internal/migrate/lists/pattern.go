@@ -47,49 +47,27 @@ func (p *pairs) addPattern(line redirects.Line, source, to string) {
 		p.AddPath(line, source, false)
 		return
 	}
-	path, err := p.sitePath(source)
-	pattern, wrong := parsePattern(path)
-	line.Refused = cmp.Or(line.Refused, err, wrong)
-	line.Notes = append(slices.Clip(line.Notes), pattern.unknownIn(to, p.name)...)
-	p.addExpression(line, path, pattern.expression, pattern.variables(), to, pattern.destination)
-}
-
-// sitePath returns the path of a source on the site. With an error, it returns the source.
-func (p *pairs) sitePath(source string) (path string, err error) {
-	path, err = p.WithoutHost(source)
-	if err != nil {
-		return source, err
+	if !strings.HasPrefix(source, "/") && !migrate.IsURL(source) {
+		source = "/" + source
 	}
-	return "/" + strings.TrimPrefix(path, "/"), nil
-}
-
-// addExpression adds the lines of a path that is equal to a regular expression, whose groups have
-// these names.
-func (p *pairs) addExpression(
-	line redirects.Line, path, expression string, names []string, to string,
-	destination func(to string, path *pathexpr.Path) ([]redirects.Piece, error),
-) {
-	err := line.Refused
-	switch {
-	case err != nil:
-	case strings.Contains(path, "#"):
-		err = errors.New("clients never send \"#\" or what follows it; write %23 for the character, " +
-			"or remove it")
-	case line.Answer == redirects.Leads:
+	pattern, err := parsePattern(source)
+	if err = cmp.Or(line.Refused, err); err == nil && line.Answer == redirects.Leads {
 		err = migrate.CheckDestination(to)
 	}
 	var e *pathexpr.Expression
 	if err == nil {
-		e, err = pathexpr.Parse("^"+expression+"$", pathexpr.Options{IsEncoded: true, Names: names,
-			IsMade: !strings.Contains(expression, "|"), Loosely: p.Loosely})
+		e, err = pathexpr.Parse("^"+pattern.expression+"$", pathexpr.Options{IsEncoded: true,
+			Names: pattern.variables(), IsMade: !strings.Contains(pattern.expression, "|"),
+			Loosely: p.Loosely})
 	}
 	if err != nil {
 		line.To = redirects.Literal(to)
-		p.RefuseLine(line, frontOf(path), err)
+		p.RefuseLine(line, frontOf(source), err)
 		return
 	}
+	line.Notes = append(slices.Clip(line.Notes), pattern.unknownIn(to, p.name)...)
 	p.AddPaths(line, e, func(path *pathexpr.Path) ([]redirects.Piece, error) {
-		return destination(to, path)
+		return pattern.destination(to, path)
 	})
 }
 
@@ -106,7 +84,7 @@ func frontOf(source string) []redirects.Segment {
 // patternPart matches a part of a pattern: an escaped character, a variable with an expression and a
 // modifier, an expression with a modifier, or text.
 var patternPart = regexp.MustCompile(`(?s)\\(.)|:(\w+)(?:\((` + inParentheses + `)\))?([*+?]?)|` +
-	`\((` + inParentheses + `)\)([*+?]?)|[^\\:({}*+]+|.`)
+	`\((` + inParentheses + `)\)([*+?]?)|[^\\:({}*+#]+|.`)
 
 // inParentheses matches an expression in parentheses, which may have others.
 const inParentheses = `(?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\))+`
@@ -122,6 +100,8 @@ func parsePattern(source string) (p pattern, err error) {
 		case len(p.groups) > 0 && p.groups[len(p.groups)-1].isSeveral:
 			err = errors.New("a variable for several segments must be at the end of a path; " +
 				pathexpr.Remedy)
+		case part == "#":
+			err = migrate.CheckPath("/#")
 		case escaped != "":
 			p.expression += regexp.QuoteMeta(redirects.Encoded(escaped))
 		case name+inside != "":

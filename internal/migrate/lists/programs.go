@@ -24,6 +24,7 @@ const (
 	docusaurus
 	noProgram
 	ghost
+	redocly
 	canonical
 )
 
@@ -61,6 +62,7 @@ var factsOf = [...]facts{
 	ghost: {name: "Ghost", statusThere: 302, keepsQuery: true, add: (*pairs).addGhost,
 		remark: "Ghost looks for a path without \"^\" at the end of all paths, too, such as /x/a for " +
 			"/a; rules match the path alone"},
+	redocly: {name: "Redocly", statusThere: 301, add: (*pairs).AddKey},
 	canonical: {name: "Canonical's yaml-responses", statusThere: 302, keepsQuery: true,
 		add: (*pairs).addCanonical, remark: "this is read as a file of Canonical's yaml-responses: all " +
 			"paths are regular expressions for whole paths"},
@@ -69,9 +71,9 @@ var factsOf = [...]facts{
 // programOf returns the program of a table. Lists in YAML are of none.
 func (p *pairs) programOf(table migrate.Node) program {
 	switch {
-	case table.Kind == '{' && isOfCanonical(table):
-		return canonical
-	case table.Kind == '{' || !p.isJSON:
+	case table.Kind == '{':
+		return programOfMap(table)
+	case !p.isJSON:
 		return noProgram
 	}
 	found := p.least
@@ -93,6 +95,21 @@ var programOfMember = map[string]program{
 	"glob": firebase, "type": firebase, "from": docusaurus, "sources": noProgram,
 	"target": noProgram, "loc": noProgram, "url": noProgram, "source_path": noProgram,
 	"redirect_url": noProgram,
+}
+
+// programOfMap returns the program of a map. In one of Canonical's, a path names groups as in
+// Python. In one of Redocly, each path has an object.
+func programOfMap(table migrate.Node) program {
+	found := redocly
+	for key, value := range table.Inside() {
+		if strings.Contains(key.Text, "(?P<") && key.Text[0] != '^' && braces.MatchString(value.Text) {
+			return canonical
+		}
+		if isText(value) {
+			found = noProgram
+		}
+	}
+	return found
 }
 
 // setProgram reads pairs as those of a program.
@@ -140,17 +157,6 @@ func (p *pairs) addGhost(line redirects.Line, path, to string) {
 		expression = "^" + expression
 	}
 	p.AddMatch(line, expression, to, pathexpr.Options{Folds: folds, IsEncoded: true})
-}
-
-// isOfCanonical reports whether a map is one of Canonical's program yaml-responses: a path names
-// groups as in Python.
-func isOfCanonical(table migrate.Node) bool {
-	for key, value := range table.Inside() {
-		if strings.Contains(key.Text, "(?P<") && key.Text[0] != '^' && braces.MatchString(value.Text) {
-			return true
-		}
-	}
-	return false
 }
 
 // braces matches the name of a group in a destination.

@@ -110,7 +110,7 @@ func TestWhatIsNoMapInYAMLIsToldAllAtOnce(t *testing.T) {
 				"a path and a destination, not 5\nfile:3:3: the redirect has no path\nfile:4:3: the " +
 				"redirect has no path"},
 		{"entries", "/n: 5\n/l: [a]\n/m: {to: /a}\n/e:\n? [a]\n: /b\n/f: /g\n<<: {/h: /i}\n", none,
-			"m,/a,301,exact\nf,/g,,exact\n", "file:1:1: \"5\" is not a destination\nfile:2:1: the " +
+			"m,/a,,exact\nf,/g,,exact\n", "file:1:1: \"5\" is not a destination\nfile:2:1: the " +
 				"destination of \"/l\" is a text, not an array\nfile:4:1: " +
 				"the destination of \"/e\" is a text, not null\nfile:5:3: a path is a text, not an " +
 				"array\nfile:8:1: maps that are merged with \"<<\""},
