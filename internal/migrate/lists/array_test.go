@@ -191,6 +191,8 @@ func TestRedirectsOfFirebaseBecomeRules(t *testing.T) {
 		{"alternatives and a plus", in(`{"source":"/{a,b+c}/**","destination":"/y","type":302}`),
 			rulefile.Reading{}, "a/{splat},/y,302,exact\na/{_splat}/{+_rest},/y,302,exact\n" +
 				"b+c/{splat},/y,302,exact\nb+c/{_splat}/{+_rest},/y,302,exact\n", slashesOfPrograms},
+		{"a star in front of text", in(`{"source":"/x/*-y","destination":"/y","type":302}`),
+			rulefile.Reading{}, "", `a rule has no "/*-", which is a part of a glob`},
 		{"a group", in(`{"source":"/x+(a|b)","destination":"/y","type":302}`), rulefile.Reading{}, "",
 			`a rule has no "+(", which is a part of a glob`},
 		{"a regular expression", in(`{"regex":"/x/.*","destination":"/y","type":302}`),

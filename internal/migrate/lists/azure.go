@@ -23,8 +23,12 @@ func ReadAzure(t *migrate.Table, r io.Reader) error {
 			o.refuse("\"*\" and lists of file extensions within a route have no equivalent; %s",
 				pathexpr.Remedy)
 		}
+		isForAll := o.Member("methods").Kind == 0
+		for _, role := range o.Member("allowedRoles").Inside() {
+			isForAll = isForAll && role.Text == "anonymous"
+		}
 		setStatus(&o.line, o.Member("statusCode"))
-		switch isForAll := o.isForAll(); {
+		switch {
 		case to == "" && o.line.Answer == redirects.Leads:
 			o.line.Answer = redirects.Passes
 		case !isForAll:
@@ -34,14 +38,4 @@ func ReadAzure(t *migrate.Table, r io.Reader) error {
 		o.line.To = redirects.Literal(to)
 		t.AddPath(o.line, path, isPrefix)
 	})
-}
-
-// isForAll reports whether a route is for all methods and roles.
-func (o *object) isForAll() bool {
-	for _, role := range o.Member("allowedRoles").Inside() {
-		if role.Text != "anonymous" {
-			return false
-		}
-	}
-	return o.Member("methods").Kind == 0
 }

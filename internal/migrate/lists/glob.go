@@ -13,15 +13,15 @@ import (
 // of a glob.
 func (p *pairs) addGlob(line redirects.Line, source, to string) {
 	if !strings.Contains(to, "/:") && line.Refused == nil {
-		pattern, err := patternOfGlob(source)
+		pattern, err := patternOfGlob("/" + strings.TrimPrefix(source, "/"))
 		line.Refused = err
 		source, to = pattern, strings.NewReplacer(`\`, `\\`, "$", `\$`).Replace(to)
 	}
 	p.addPattern(line, source, to)
 }
 
-// patternOfGlob converts a glob to a pattern. "*" is a segment, or a part of one. "/**" at the end is
-// at least one segment, and "{,/**}" is any number. With an error, it returns the glob.
+// patternOfGlob converts a glob to a pattern. "*" is a segment, or the end of a part of one. "/**" at
+// the end is at least one segment, and "{,/**}" is any number. With an error, it returns the glob.
 func patternOfGlob(glob string) (pattern string, err error) {
 	front, end := glob, ""
 	if text, is := strings.CutSuffix(glob, "{,/**}"); is {
@@ -33,24 +33,17 @@ func patternOfGlob(glob string) (pattern string, err error) {
 		return glob, fmt.Errorf("a rule has no %q, which is a part of a glob, or of a variable that "+
 			"the destination lacks; %s", other, pathexpr.Remedy)
 	}
-	for i, segment := range strings.Split(front, "/") {
-		if i > 0 {
-			pattern += "/"
-		}
-		if segment == "*" || strings.HasPrefix(segment, "*.") { // not a dot alone
-			pattern, segment = pattern+"([^/]+)", segment[1:]
-		}
-		pattern += partOfGlob.ReplaceAllStringFunc(segment, patternOfPart)
-	}
-	return pattern + end, nil
+	return partOfGlob.ReplaceAllStringFunc(front, patternOfPart) + end, nil
 }
 
-// patternOfPart returns the pattern of a part of a segment.
+// patternOfPart returns the pattern of a part of a glob.
 func patternOfPart(part string) string {
-	switch part[0] {
-	case '*':
+	switch {
+	case part == "/*": // not a dot alone
+		return "/([^/]+)"
+	case part == "*":
 		return "([^/]*)"
-	case '{':
+	case part[0] == '{':
 		texts := regexp.QuoteMeta(strings.Trim(part, "{}"))
 		return "(" + strings.ReplaceAll(texts, ",", "|") + ")"
 	}
@@ -58,10 +51,10 @@ func patternOfPart(part string) string {
 }
 
 var (
-	// alternatives matches a list of texts, partOfGlob any part of a segment.
+	// alternatives matches a list of texts, and partOfGlob any part of a glob.
 	alternatives = regexp.MustCompile(`\{[^*?\[\]{}()|/]*,[^*?\[\]{}()|/]*\}`)
-	partOfGlob   = regexp.MustCompile(`[*]|[{][^}]*[}]|[^*{]+`)
+	partOfGlob   = regexp.MustCompile(`/?\*|\{[^}]*\}|[^*{/]+|/`)
 	// otherInGlobs matches what has no equivalent.
-	otherInGlobs      = regexp.MustCompile(`\*\*|[?\[\]{}()]|[!@+]\(|/:`)
+	otherInGlobs      = regexp.MustCompile(`\*\*|[?\[\]{}()]|[!@+]\(|/:|/\*[^/.]`)
 	specialInPatterns = regexp.MustCompile(`[\\:+]`)
 )

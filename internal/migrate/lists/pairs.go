@@ -27,9 +27,9 @@ func ReadYAML(t *migrate.Table, r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	p := newPairs(t)
+	p := pairs{Table: t, facts: factsOf[noProgram]}
 	for _, document := range documents.Inside() {
-		p.readTable(document)
+		p.readTable(document, 2)
 	}
 	p.finish("map in YAML")
 	return nil
@@ -50,14 +50,13 @@ func ReadArray(t *migrate.Table, r io.Reader) error {
 			"routes-manifest.json from the build folder, else write the list of redirects as JSON")
 	}
 	values, err := t.DecodeJSON(text)
-	p := newPairs(t)
-	p.isJSON = true
+	p := pairs{Table: t, facts: factsOf[noProgram], isJSON: true}
 	for _, v := range values.Inside() {
 		if isEntry(v) {
-			p.readTable(values)
+			p.readTable(values, 2)
 			break
 		}
-		p.readTable(v)
+		p.readTable(v, 2)
 	}
 	p.finish("list in JSON")
 	return err
@@ -80,11 +79,6 @@ type pairs struct {
 	hasStatus, lacksStatus, hasQuery bool
 }
 
-// newPairs returns a reader of pairs of no program.
-func newPairs(t *migrate.Table) *pairs {
-	return &pairs{Table: t, facts: factsOf[noProgram]}
-}
-
 // readTable reads a value that holds redirects, in one of these forms:
 //
 //	/a: /b                      a map of paths and destinations
@@ -93,14 +87,16 @@ func newPairs(t *migrate.Table) *pairs {
 //	301: {/a: /b}               maps of Ghost, for each status
 //	redirects: ...              one of these, among other members
 //	hosting: {redirects: ...}   the same of a site of Firebase
-func (p *pairs) readTable(table migrate.Node) {
+//
+// The value may be inside others by some levels. More are an alias in YAML of a value to itself.
+func (p *pairs) readTable(table migrate.Node, levels int) {
 	var others migrate.Names
 	under, isGhost, members, isOfPairs := migrate.Node{}, false, 0, 0
 	for key, value := range table.Inside() {
 		if members++; members > 100 { // enough to know it
 			break
 		}
-		switch holds := value.Kind == '{' || value.Kind == '['; {
+		switch holds := levels > 0 && (value.Kind == '{' || value.Kind == '['); {
 		case p.isPair(key, value) || strings.HasPrefix(key.Text, "/"):
 			isOfPairs++
 		case holds && key.Text == "redirects":
@@ -116,9 +112,13 @@ func (p *pairs) readTable(table migrate.Node) {
 	switch {
 	case under.Kind != 0:
 		p.RemarkSkipped("members beside the redirects are", others)
-		p.readTable(under)
+		p.readTable(under, levels-1)
 	case isGhost:
-		p.readGhost(table)
+		p.setProgram(ghost)
+		for _, p.ofAll = range []int{302, 301} { // the order in which Ghost tries them
+			p.readEntries(table.Member(strconv.Itoa(p.ofAll)))
+		}
+		p.ofAll = 0
 	case table.Kind == '{' && isEntry(table):
 		p.readEntry(migrate.Node{}, table)
 	case 2*isOfPairs < members || table.Kind != '[' && members == 0:
@@ -154,15 +154,6 @@ func (p *pairs) siteOf(hosting migrate.Node) (site migrate.Node) {
 		site = s
 	}
 	return site
-}
-
-// readGhost reads the maps of Ghost. It tries those with 302 first.
-func (p *pairs) readGhost(table migrate.Node) {
-	p.setProgram(ghost)
-	for _, p.ofAll = range []int{302, 301} {
-		p.readEntries(table.Member(strconv.Itoa(p.ofAll)))
-	}
-	p.ofAll = 0
 }
 
 // finish adds the remarks on what a file does not say.

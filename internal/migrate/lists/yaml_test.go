@@ -129,6 +129,8 @@ func TestWhatIsNoMapInYAMLIsToldAllAtOnce(t *testing.T) {
 			"file:2:1: this is not valid YAML: "},
 		{"a mistake in a document behind another", "/a: /b\n---\n/c: /d: e\n/f: /g\n", none, "",
 			"file:3:1: this is not valid YAML: mapping values"},
+		{"a value inside itself", "&a {redirects: *a}\n", none, "",
+			"file:1:16: this is no table of redirects: it has \"redirects\""},
 		{"depth", strings.Repeat("[", 100_000), none, "", "file:1:1: this is not valid YAML: "},
 	})
 }
