@@ -196,7 +196,7 @@ func TestRedirectsOfFirebaseBecomeRules(t *testing.T) {
 		{"a group", in(`{"source":"/x+(a|b)","destination":"/y","type":302}`), rulefile.Reading{}, "",
 			`a rule has no "+(", which is a part of a glob`},
 		{"a regular expression", in(`{"regex":"/x/.*","destination":"/y","type":302}`),
-			rulefile.Reading{}, "", "file:1:44: the redirect has no path, which is a text; write it as"},
+			rulefile.Reading{}, "", "file:1:44: a rule's path is not a regular expression"},
 		{"a path without a slash", in(`{"source":"a","destination":"/x","type":301},` +
 			`{"source":"b/**","destination":"/y","type":301}`), rulefile.Reading{},
 			"a,/x,301,exact\nb/{splat},/y,301,exact\nb/{_splat}/{+_rest},/y,301,exact\n",

@@ -8,6 +8,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
+	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -72,6 +73,8 @@ func (p *pairs) readEntry(key, v migrate.Node) {
 	}
 	p.setPermanent(o)
 	switch isNoText := func(m migrate.Node) bool { return !isText(m) }; {
+	case len(paths) == 0 && o.Member("regex").Kind != 0:
+		p.Wrong(o.line.At, "a rule's path is not a regular expression; %s", pathexpr.Remedy)
 	case len(paths) == 0 || slices.ContainsFunc(paths, isNoText):
 		p.Wrong(o.line.At, "the redirect has no path, which is a text; write it as \"source\" or "+
 			"\"from\"")

@@ -20,8 +20,8 @@ func (p *pairs) addGlob(line redirects.Line, source, to string) {
 	p.addPattern(line, source, to)
 }
 
-// patternOfGlob converts a glob to a pattern. "*" is a segment, or the end of a part of one. "/**" at
-// the end is at least one segment, and "{,/**}" is any number. With an error, it returns the glob.
+// patternOfGlob converts a glob to a pattern. "*" is a segment, or the end of a part of one. "/**"
+// at the end is at least one segment, and "{,/**}" any number. With an error, it returns the glob.
 func patternOfGlob(glob string) (pattern string, err error) {
 	front, end := glob, ""
 	if text, is := strings.CutSuffix(glob, "{,/**}"); is {

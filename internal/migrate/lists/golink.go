@@ -79,6 +79,11 @@ func (d linkData) Path() string { return d() }
 
 // execute returns the destination of a template for a rest of the path.
 func (o *object) execute(long, path string) string {
+	const longest = 1 << 16 // of any destination; a template may not nest without limit
+	if len(long) > longest {
+		o.refuse("the template is longer than 64 KiB; no destination is so long")
+		return ""
+	}
 	for _, action := range golinkAction.FindAllStringSubmatch(long, -1) {
 		if !golinkKnown.MatchString(action[1]) {
 			o.refuse("the only template that a rule can express is {{.Path}}, the rest of the path; "+
@@ -94,13 +99,13 @@ func (o *object) execute(long, path string) string {
 		}
 		return text
 	}
-	t, err := template.New("Long").Funcs(template.FuncMap{"PathEscape": escape, "QueryEscape": escape}).
-		Parse(long)
+	functions := template.FuncMap{"PathEscape": escape, "QueryEscape": escape}
+	t, err := template.New("Long").Funcs(functions).Parse(long)
 	if err == nil {
 		err = t.Execute(&to, linkData(func() string { return path }))
 	}
 	if err != nil {
-		o.refuse("golink does not accept this template: %s", strings.TrimPrefix(err.Error(), "template: "))
+		o.refuse("golink does not accept this template: %w", err)
 	}
 	return to.String()
 }

@@ -54,8 +54,8 @@ func ReadIIS(t *migrate.Table, r io.Reader) error {
 var mapTarget = regexp.MustCompile(
 	`^(?:https?://\{HTTP_HOST\})?([^{}]*)\{(?:C:\d|[^{}:]+:\{[^{}]+\})\}$`)
 
-// lineOfMap returns what the first rule that names a map says of it: a line without a path, and what
-// is in front of the destinations.
+// lineOfMap returns what the first rule that names a map says of it: a line without a path, and
+// what is in front of the destinations.
 func lineOfMap(name string, rules migrate.Node) (line redirects.Line, front string) {
 	types := map[string]int{"": 301, "Permanent": 301, "Found": 302, "SeeOther": 303, "Temporary": 307}
 	for _, rule := range rules.Inside() {

@@ -81,8 +81,8 @@ func frontOf(source string) []redirects.Segment {
 	return redirects.Below(redirects.Text(text[:strings.LastIndexByte(text, '/')+1]))
 }
 
-// patternPart matches a part of a pattern: an escaped character, a variable with an expression and a
-// modifier, an expression with a modifier, or text.
+// patternPart matches a part of a pattern: an escaped character, a variable with an expression and
+// a modifier, an expression with a modifier, or text.
 var patternPart = regexp.MustCompile(`(?s)\\(.)|:(\w+)(?:\((` + inParentheses + `)\))?([*+?]?)|` +
 	`\((` + inParentheses + `)\)([*+?]?)|[^\\:({}*+#]+|.`)
 
@@ -179,8 +179,8 @@ func (p *pattern) number(reference string) int {
 	return slices.IndexFunc(p.groups, named) + 1
 }
 
-// destination returns a destination with the captures of a path in it. A reference to an empty group
-// includes the slash before it.
+// destination returns a destination with the captures of a path in it. A reference to an empty
+// group includes the slash before it.
 func (p *pattern) destination(to string, path *pathexpr.Path) ([]redirects.Piece, error) {
 	pieces, err := path.Substitute(to, func(text string) (found pathexpr.Reference, err error) {
 		if strings.IndexByte(`/:$\`, text[0]) < 0 { // the usual case
