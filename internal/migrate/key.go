@@ -77,11 +77,8 @@ func wholeExpression(key string) string {
 		text = key
 	}
 	text = strings.TrimPrefix(text, "/")
-	if strings.Contains(text, "|") {
-		if !strings.Contains(text, "(") {
-			text = strings.ReplaceAll(text, "|/", "|")
-		}
-		text = "(?:" + text + ")"
+	if strings.Contains(text, "|") { // alternatives can have a slash each
+		return "^/?(?:" + text + ")$"
 	}
 	return "^/" + text + "$"
 }

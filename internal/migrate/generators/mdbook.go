@@ -3,7 +3,7 @@ package generators
 import (
 	"errors"
 	"io"
-	"path"
+	"net/url"
 	"regexp"
 	"strings"
 
@@ -39,18 +39,15 @@ func ReadMdBook(t *migrate.Table, r io.Reader) error {
 
 // resolve returns the destination of a page. A path that is relative to it becomes one of the site.
 func resolve(page, to string) string {
-	if migrate.IsURL(to) || to == "" || to[0] == '/' {
+	base, err := url.Parse(page)
+	if err != nil || to == "" || to[0] == '/' || migrate.IsURL(to) {
 		return to
 	}
-	end := strings.IndexAny(to+"#", "?#")
-	resolved := path.Join(path.Dir(page), to[:end])
-	switch {
-	case end == 0:
-		resolved = page
-	case to[end-1] == '/' && resolved != "/":
-		resolved += "/"
+	resolved, err := base.Parse(to)
+	if err != nil {
+		return to
 	}
-	return resolved + to[end:]
+	return resolved.String()
 }
 
 // keyOfLine matches a line of TOML that begins with a key.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
@@ -54,15 +53,15 @@ func (o *object) addPlaceholders(source, target string) {
 	if err = cmp.Or(err, migrate.CheckPath(path)); err != nil {
 		o.refuse("%w", err)
 	}
-	names := placeholder.FindAllString(path, -1)
 	expression := strings.ReplaceAll(regexp.QuoteMeta(path), `<\*>`, "(.*)")
 	expression = placeholder.ReplaceAllString(expression, "([^/]+)")
-	to := placeholder.ReplaceAllStringFunc(strings.ReplaceAll(target, "$", "%24"),
-		func(name string) string {
-			if !slices.Contains(names, name) {
-				o.refuse("%s is in the target and not in the source; write it in both, or in neither", name)
-			}
-			return fmt.Sprintf("${%d}", slices.Index(names, name)+1)
-		})
+	groups := []string{"$", "%24"}
+	for i, name := range placeholder.FindAllString(path, -1) {
+		groups = append(groups, name, fmt.Sprintf("${%d}", i+1))
+	}
+	to := strings.NewReplacer(groups...).Replace(target)
+	if name := placeholder.FindString(to); name != "" {
+		o.refuse("%s is in the target and not in the source; write it in both, or in neither", name)
+	}
 	o.AddMatch(o.line, "^"+expression+"$", to, pathexpr.Options{IsEncoded: true})
 }

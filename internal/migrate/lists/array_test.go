@@ -41,8 +41,8 @@ func TestRedirectsOfVercelAndNextBecomeRules(t *testing.T) {
 		{"a variable called splat", `[{"source":"/o/:splat","destination":"/n/:splat","statusCode":301}]`,
 			rulefile.Reading{}, "o/{part1},/n/{+part1},301,exact\n", slashesOfPrograms},
 		{"digits", `[{"source":"/u/:id(\\d+)","destination":"/p/:id","statusCode":301}]`,
-			rulefile.Reading{}, "", `file:1:2: a variable matches any segment, not a regular ` +
-				`expression such as "(\\d+)"`},
+			rulefile.Reading{}, "", `file:1:2: in the regular expression, "\d+" matches only some ` +
+				`characters, but a variable matches all`},
 		{"a condition", `[{"source":"/x","has":[{"type":"query","key":"q"}],"destination":"/y"}]`,
 			rulefile.Reading{}, "", `file:1:2: a rule has no condition "has" (query)`},
 		{"a host", `[{"source":"/x","has":[{"type":"host","value":"a\\.example"}],"destination":"/y",` +
@@ -52,7 +52,7 @@ func TestRedirectsOfVercelAndNextBecomeRules(t *testing.T) {
 			`[{"source":"/x","has":[{"type":"host","value":"a.example"}],"destination":"/y"}]`,
 			rulefile.Reading{}, "", "name it with --line-host"},
 		{"an optional segment", `[{"source":"/x/:y?","destination":"/y"}]`, rulefile.Reading{}, "",
-			`a rule has no optional segment ":y?"`},
+			`a rule has no optional or repeated part "y?"`},
 		{"escapes", `[{"source":"/x\\(y\\)","destination":"/y\\:z","permanent":true}]`,
 			rulefile.Reading{}, "x(y),/y:z,308,exact\n", slashesOfPrograms},
 		{"the first one counts", `[{"source":"/d/:p*","destination":"/n","permanent":true},
@@ -77,19 +77,20 @@ func TestRedirectsOfVercelAndNextBecomeRules(t *testing.T) {
 			rulefile.Reading{}, "x,/y,308,exact\n", `ignored: "note"`},
 		{"a name that is none", `[{"source":"/x/:a","destination":"/y/:b","permanent":true}]`,
 			rulefile.Reading{}, "x/{_a},/y/:b,308,exact\n", ":b is not in the path"},
-		{"a status", `[{"source":"/x","destination":"/y","statusCode":410}]`, rulefile.Reading{}, "",
-			"a rule has no status 410; write gone as the destination"},
+		{"a status", `[{"source":"/x","destination":"/y","statusCode":410}]`, rulefile.Reading{},
+			"x,gone,,exact\n", slashesOfPrograms},
 		{"what else leads elsewhere",
 			`{"cleanUrls":true,"trailingSlash":false,"rewrites":[],"version":2,` +
 				`"redirects":[{"source":"/x","destination":"/y","permanent":true}]}`, rulefile.Reading{},
-			"x,/y,308,exact\n", "left out: \"cleanUrls\", \"trailingSlash\", \"rewrites\"; cleanUrls and"},
+			"x,/y,308,exact\n", "beside the redirects are ignored: \"cleanUrls\", \"trailingSlash\", " +
+				"\"rewrites\", \"version\""},
 		{"a URL for a path", `[{"source":"https://A.example/x","destination":"/y","permanent":true}]`,
 			rulefile.Reading{Hosts: []string{"a.example"}}, "x,/y,308,exact\n", slashesOfPrograms},
 		{"a URL of another host", `[{"source":"https://b.example/x","destination":"/y"}]`,
 			rulefile.Reading{Hosts: []string{"a.example"}},
 			"", "a rule has no host; if \"b.example\" is this site's"},
 		{"two statuses", `[{"source":"/x","destination":"/y","permanent":true,"statusCode":302}]`,
-			rulefile.Reading{}, "", `file:1:2: Vercel takes no entry with both "permanent" and`},
+			rulefile.Reading{}, "x,/y,302,exact\n", slashesOfPrograms},
 		{"two statuses of Next.js", `[{"source":"/x","destination":"/y","permanent":true,` +
 			`"statusCode":302,"locale":false}]`, rulefile.Reading{}, "x,/y,302,exact\n", "letter case"},
 		{"a parameter", `[{"source":"/s","destination":"/f?q=a","permanent":true}]`, rulefile.Reading{},
@@ -134,16 +135,19 @@ func TestAlternativesInAListBecomeARuleEach(t *testing.T) {
 			"a{x},/x/a/{+x},308,exact\n", slashesOfPrograms},
 		{"an escaped parenthesis", entry("/\\\\(a|b\\\\)", "/c"), rulefile.Reading{},
 			"(a|b),/c,308,exact\n", slashesOfPrograms},
-		{"that may lack", entry("/(a|b)?/c", "/d"), rulefile.Reading{}, "", "no optional segment"},
-		{"repeated", entry("/(a|b)+", "/d"), rulefile.Reading{}, "", `not a regular expression such as`},
-		{"with a dot", entry("/(a.b|c)", "/d"), rulefile.Reading{}, "", `such as "(a.b|c)"`},
-		{"nothing", entry("/(a|)/b", "/d"), rulefile.Reading{}, "", `such as "(a|)"`},
-		{"nested", entry("/((a|b)c|d)", "/d"), rulefile.Reading{}, "", `such as "((a|b)c|d)"`},
+		{"that may lack", entry("/(a|b)?/c", "/d"), rulefile.Reading{}, "", "no optional or repeated part"},
+		{"repeated", entry("/(a|b)+", "/d"), rulefile.Reading{}, "", "no optional or repeated part"},
+		{"with a dot", entry("/(a.b|c)", "/d"), rulefile.Reading{},
+			"a.b,/d,308,exact\nc,/d,308,exact\n", `file:1:2: "." matches any character there`},
+		{"nothing", entry("/(a|)/b", "/d"), rulefile.Reading{}, "a/b,/d,308,exact\n",
+			slashesOfPrograms},
+		{"nested", entry("/((a|b)c|d)", "/d"), rulefile.Reading{}, "", `an expression in parentheses has no others: "(a|b)c|d"`},
 		{"a long one, again and again", entry("/("+strings.Repeat("a", 6000)+"|b)",
 			strings.Repeat("/$1", 50_000)), rulefile.Reading{}, "", "file:1:2: "},
 		{"in a long path", entry("/(a|b)/"+strings.Repeat("a", 1<<13), "/d"), rulefile.Reading{}, "",
-			`such as "(a|b)"`},
-		{"too many", entry(strings.Repeat("/(a|b)", 7), "/d"), rulefile.Reading{}, "", `such as "(a|b)"`},
+			"the regular expression has more than 8192 bytes"},
+		{"too many", entry(strings.Repeat("/(a|b)", 7), "/d"), rulefile.Reading{}, "",
+			"the regular expression matches more than 64 paths"},
 	})
 }
 
@@ -177,20 +181,22 @@ func TestRedirectsOfFirebaseBecomeRules(t *testing.T) {
 		{"a rest", in(`{"source":"/blog/:p*","destination":"https://b.example/:p"}`),
 			rulefile.Reading{}, "blog,https://b.example,301\n", "have 301, as at Firebase"},
 		{"a segment", in(`{"source":"/firebase/*","destination":"/x","type":302}`),
-			rulefile.Reading{}, "firebase/{_part2},/x,302,exact\n", slashesOfPrograms},
+			rulefile.Reading{}, "firebase/{_part1},/x,302,exact\n", slashesOfPrograms},
 		{"below alone", in(`{"glob":"/x/**","destination":"/y","type":302}`),
 			rulefile.Reading{}, "x/{splat},/y,302,exact\nx/{_splat}/{+_rest},/y,302,exact\n",
 			slashesOfPrograms},
 		{"a part of a segment", in(`{"source":"/x/*.html","destination":"/y","type":302},` +
 			`{"source":"/z*","destination":"/y","type":302}`), rulefile.Reading{},
-			"x/{_part2}.html,/y,302,exact\nz{_part1},/y,302,exact\nz,/y,302,exact\n", slashesOfPrograms},
+			"x/{_part1}.html,/y,302,exact\nz{_part1},/y,302,exact\nz,/y,302,exact\n", slashesOfPrograms},
 		{"alternatives and a plus", in(`{"source":"/{a,b+c}/**","destination":"/y","type":302}`),
 			rulefile.Reading{}, "a/{splat},/y,302,exact\na/{_splat}/{+_rest},/y,302,exact\n" +
 				"b+c/{splat},/y,302,exact\nb+c/{_splat}/{+_rest},/y,302,exact\n", slashesOfPrograms},
+		{"a star in front of text", in(`{"source":"/x/*-y","destination":"/y","type":302}`),
+			rulefile.Reading{}, "", `a rule has no "/*-", which is a part of a glob`},
 		{"a group", in(`{"source":"/x+(a|b)","destination":"/y","type":302}`), rulefile.Reading{}, "",
-			`a rule has no "+", which is a part of a glob`},
+			`a rule has no "+(", which is a part of a glob`},
 		{"a regular expression", in(`{"regex":"/x/.*","destination":"/y","type":302}`),
-			rulefile.Reading{}, "", "a rule's path is not a regular expression"},
+			rulefile.Reading{}, "", "file:1:44: a rule's path is not a regular expression"},
 		{"a path without a slash", in(`{"source":"a","destination":"/x","type":301},` +
 			`{"source":"b/**","destination":"/y","type":301}`), rulefile.Reading{},
 			"a,/x,301,exact\nb/{splat},/y,301,exact\nb/{_splat}/{+_rest},/y,301,exact\n",
@@ -205,7 +211,7 @@ func TestRedirectsOfFirebaseBecomeRules(t *testing.T) {
 		{"several sites", `{"hosting":[{"target":"a","redirects":[{"source":"/a","destination":"/b"}]},` +
 			`{"redirects":[{"source":"/a","destination":"/c"}],"site":"b"},{"target":"c"}]}`,
 			rulefile.Reading{},
-			"", "file:1:12: several sites have redirects: \"a\", \"b\"; convert each from"},
+			"", "file:1:12: several sites have redirects; convert each from"},
 		{"one of two sites",
 			`{"hosting":[{"target":"a"},{"redirects":[{"source":"/a","destination":"/c"}]}]}`,
 			rulefile.Reading{}, "a,/c,301,exact\n", "have 301, as at Firebase"},
@@ -215,10 +221,10 @@ func TestRedirectsOfFirebaseBecomeRules(t *testing.T) {
 func TestRedirectsOfDocusaurusAndMintlifyBecomeRules(t *testing.T) {
 	migratetest.CheckAll(t, array, []migratetest.Case{
 		{"a path", `[{"from":"/docs/old", "to":"/docs/new"}]`, rulefile.Reading{},
-			"docs/old,/docs/new,,exact\n", "the pages of Docusaurus have no status"},
+			"docs/old,/docs/new,,exact\n", "a list in JSON says neither the status of redirects"},
 		{"several", `{"redirects":[{"from":["/a","/b"], "to":"/c#top"}], "fromExtensions": ["html"]}`,
 			rulefile.Reading{Status: 301}, "a,/c#top,301,exact,,ignore\nb,/c#top,301,exact,,ignore\n",
-			"fromExtensions, toExtensions and createRedirects depend on the pages"},
+			"members beside the redirects are ignored: \"fromExtensions\""},
 		{"twice", `[{"from":"/a", "to":"/b"},{"from":"/a", "to":"/c"}]`, rulefile.Reading{Status: 301},
 			"a,/b,301,exact\n", "file:1:27: no request reaches this line: the line at file:1:2"},
 		{"Mintlify's rest",
@@ -234,25 +240,25 @@ func TestListsThatAreNoneAreRefusedWithTheirPlaces(t *testing.T) {
 		{"nothing", "", rulefile.Reading{}, "", "this is not JSON: it ends too early"},
 		{"a module", "\n/** @type {x} */\nmodule.exports = {}", rulefile.Reading{}, "",
 			"file:1:1: this is JavaScript, not JSON; for Next.js convert routes-manifest.json"},
-		{"text", `"a"`, rulefile.Reading{}, "", `file:1:1: redirects are a list of objects`},
+		{"text", `"a"`, rulefile.Reading{}, "", `file:1:1: this is no table of redirects: it is "a"`},
 		{"no list", `{"a": {"redirects": 3}}`, rulefile.Reading{},
-			"", "file:1:1: there are no redirects here"},
-		{"several", "[3,\n{\"source\":5,\"destination\":\"/a\"},\n{\"source\":\"/a\"},\n{\"source\":\"a\"," +
+			"", "file:1:1: this is no table of redirects: it has \"a\""},
+		{"several", "[3,\n{\"source\":null,\"destination\":\"/a\"},\n{\"source\":\"/a\"},\n{\"source\":\"#a\"," +
 			"\"destination\":\"/b\"},{\"source\":\"/a\",\"destination\":\"b\",\"permanent\":1}]",
 			rulefile.Reading{}, "", "file:1:2: a redirect is an object\n" +
-				"file:2:1: a path is a text, not 5\n" +
-				"file:3:1: the redirect has no \"destination\"\n" +
-				"file:4:1: a path begins with \"/\"\n" +
-				"file:4:35: \"permanent\" takes true or false, not 1"},
+				"file:2:1: the redirect has no path\n" +
+				"file:3:1: the redirect of \"/a\" has no destination\n" +
+				"file:4:1: clients never send \"#\"\n" +
+				"file:4:36: a rule has no status 1"},
 		{"a list that does not end", `[{"source":"/a","destination":"/b","permanent":true}`,
 			rulefile.Reading{}, "", "this is not JSON: it ends too early"},
 		{"rules of ours", `{"a":{"to":"/b"}}`, rulefile.Reading{}, "",
-			"file:1:1: there are no redirects here\nuse --from json for rules of shortlink"},
+			"file:1:1: this is no table of redirects: it has \"a\"\nuse --from json for rules of shortlink"},
 		{"no path", `[{"from":[],"to":"/b"}]`, rulefile.Reading{},
-			"", "file:1:2: the redirect has no \"source\""},
+			"", "file:1:2: the redirect has no path"},
 		{"control characters", `[{"source":"/a\u0001x\u0002","destination":"/b","permanent":true}]`,
 			rulefile.Reading{}, "",
-			"file:1:2: a path holds control characters"},
+			"file:1:2: a path or a destination holds control characters"},
 		{"a member twice", `[{"source":"/a","source":"/b","destination":"/c","permanent":true}]`,
 			rulefile.Reading{}, "", `file:1:2: "source" is given twice`},
 		{"many variables", `[{"source":"` + strings.Repeat("/:a/b", 1000) + `","destination":"/b"}]`,

@@ -23,25 +23,19 @@ func ReadAzure(t *migrate.Table, r io.Reader) error {
 			o.refuse("\"*\" and lists of file extensions within a route have no equivalent; %s",
 				pathexpr.Remedy)
 		}
+		isForAll := o.Member("methods").Kind == 0
+		for _, role := range o.Member("allowedRoles").Inside() {
+			isForAll = isForAll && role.Text == "anonymous"
+		}
 		setStatus(&o.line, o.Member("statusCode"))
-		if to != "" {
-			o.checkConditions()
-		} else if o.line.Answer == redirects.Leads {
+		switch {
+		case to == "" && o.line.Answer == redirects.Leads:
 			o.line.Answer = redirects.Passes
+		case !isForAll:
+			o.refuse("a rule redirects everybody by every method, and not some roles or methods; use " +
+				"Caddy's redir with a matcher")
 		}
 		o.line.To = redirects.Literal(to)
 		t.AddPath(o.line, path, isPrefix)
 	})
-}
-
-// checkConditions checks for whom a route of Azure redirects.
-func (o *object) checkConditions() {
-	for _, role := range o.Member("allowedRoles").Inside() {
-		if role.Text != "anonymous" {
-			o.refuse("a rule redirects everybody, not a role; use Caddy's redir after authentication")
-		}
-	}
-	if o.Member("methods").Kind != 0 {
-		o.refuse("a rule redirects every method; use Caddy's redir with a method matcher")
-	}
 }

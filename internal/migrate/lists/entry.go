@@ -12,189 +12,130 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// redirectEntry is an object in a list of redirects.
-type redirectEntry struct {
-	*object
-	platform    platform
-	sources     []string
-	destination string
-	saysQuery   resolver.QueryMode // set by bulk redirects
-}
+// Names of the members of an entry. A page of Jekyll has "redirect_from" and "permalink".
+var (
+	fromNames   = strings.Fields("from source sources loc source_path glob redirect_from")
+	toNames     = strings.Fields("to destination target redirect_url url permalink")
+	statusNames = strings.Fields("status statusCode status_code code type")
+)
 
-// entryMembers are the members of entries that are known.
-var entryMembers = strings.Fields("source glob from destination to statusCode type status has " +
-	"missing env regex permanent internal query preserveQueryParams basePath locale caseSensitive " +
-	"sensitive")
-
-// newEntry parses an object.
-func newEntry(o *object, of platform) *redirectEntry {
-	e := &redirectEntry{object: o, platform: of}
-	var names []string
-	for key, m := range o.Inside() {
-		switch {
-		case !slices.Contains(entryMembers, key.Text):
-			continue
-		case slices.Contains(names, key.Text):
-			e.refuse("%q is given twice; remove one of the two", key.Text)
-		case m.Kind == '[' && key.Text == "from":
-			for _, path := range m.Inside() {
-				e.addSource(path)
-			}
-		case key.Text == "source" || key.Text == "glob" || key.Text == "from":
-			e.addSource(m)
-		case key.Text == "statusCode" || key.Text == "type" || key.Text == "status":
-			setStatus(&e.line, m)
-		case key.Text == "has" || key.Text == "missing":
-			e.setConditions(key.Text, m)
+// isEntry reports whether an object looks like a redirect.
+func isEntry(v migrate.Node) bool {
+	for key, m := range v.Inside() {
+		isList := m.Kind == '[' && slices.Contains(fromNames, key.Text)
+		isTo := slices.Contains(toNames, key.Text) && key.Text != "url" && key.Text != "permalink"
+		if isList || isText(m) && (isTo || slices.Contains(fromNames, key.Text)) {
+			return true
 		}
-		names = append(names, key.Text)
 	}
-	e.destination = cmp.Or(e.text("destination"), e.text("to"))
-	e.setOptions()
-	e.check()
-	return e
+	return false
 }
 
-// addSource adds a path.
-func (e *redirectEntry) addSource(m migrate.Node) {
-	if m.Kind != '"' {
-		e.refuse("a path is a text, not %s", m)
+// isText reports whether a node is a text, or can be an unquoted text.
+func isText(n migrate.Node) bool { return n.Kind == '"' || n.Kind == 'w' && n.Text != "null" }
+
+// readEntry reads an object that is a redirect. Its path is the key, if there is one.
+func (p *pairs) readEntry(key, v migrate.Node) {
+	o := &object{p.Table, v, redirects.Line{At: cmp.Or(key.At, v.At), Status: p.ofAll}}
+	if o.Member("internal").Text == "true" {
+		p.Count(o.line.At) // Next.js has made this entry itself
 		return
 	}
-	e.line.Refused = cmp.Or(e.line.Refused, migrate.CheckText("a path", m.Text))
-	e.sources = append(e.sources, m.Text)
-}
-
-// setOptions sets what the members with true or false say.
-func (e *redirectEntry) setOptions() {
-	if is, ok := e.truth("permanent"); ok && e.line.Status == 0 {
-		e.line.Status = map[bool]int{true: 308, false: 307}[is]
-	} else if ok && e.platform == vercel {
-		e.refuse("Vercel takes no entry with both \"permanent\" and \"statusCode\"; remove one of " +
-			"the two")
+	var paths []migrate.Node
+	if key.Text != "" {
+		key.Kind = '"' // unset in JSON
+		paths = append(paths, key)
 	}
-	for _, name := range []string{"query", "preserveQueryParams"} {
-		if is, ok := e.truth(name); ok {
-			e.saysQuery = map[bool]resolver.QueryMode{
-				true: resolver.QueryPreserve, false: resolver.QueryIgnore,
-			}[is]
+	var to migrate.Node
+	var names []string
+	for name, m := range v.Inside() {
+		isPath, isTo := slices.Contains(fromNames, name.Text), slices.Contains(toNames, name.Text)
+		switch {
+		case (isPath || isTo) && slices.Contains(names, name.Text):
+			o.refuse("%q is given twice; remove one of the two", name.Text)
+		case isPath && m.Kind == '[':
+			for _, path := range m.Inside() {
+				paths = append(paths, path)
+			}
+		case isPath:
+			paths = append(paths, m)
+		case isTo && to.Kind == 0:
+			to = m
+		case isTo:
+		case slices.Contains(statusNames, name.Text):
+			setStatus(&o.line, m)
+		default:
+			p.readOption(o, name.Text, m)
+		}
+		if isPath || isTo {
+			names = append(names, name.Text)
+		}
+	}
+	p.setPermanent(o)
+	switch isNoText := func(m migrate.Node) bool { return !isText(m) }; {
+	case len(paths) == 0 && o.Member("regex").Kind != 0:
+		p.Wrong(o.line.At, "a rule's path is not a regular expression; %s", pathexpr.Remedy)
+	case len(paths) == 0 || slices.ContainsFunc(paths, isNoText):
+		p.Wrong(o.line.At, "the redirect has no path, which is a text; write it as \"source\" or "+
+			"\"from\"")
+	case !isText(to) && o.line.Answer == redirects.Leads:
+		p.Wrong(o.line.At, "the redirect of %s has no destination, which is a text; write it as "+
+			"\"destination\" or \"to\", or in a page as \"permalink\"", printable.Quote(paths[0].Text))
+	default:
+		for _, path := range paths {
+			p.addPair(o.line, path.Text, to.Text)
 		}
 	}
 }
 
-// truth returns the value of a member that is true or false; ok reports whether there is one.
-func (o *object) truth(name string) (is, ok bool) {
-	m := o.Member(name)
-	if is, ok = m.Truth(); !ok && m.Kind != 0 {
-		o.refuse("%q takes true or false, not %s", name, m)
+// setPermanent sets the status of an entry that says whether it is permanent.
+func (p *pairs) setPermanent(o *object) {
+	if o.line.Status == 0 && o.Member("permanent").Kind != 0 {
+		setStatus(&o.line, o.Member("permanent"))
+		if p.keepsMethod {
+			o.line.Status = map[int]int{301: 308, 302: 307}[o.line.Status]
+		}
 	}
-	return is, ok
+	p.hasStatus = p.hasStatus || o.line.Status != 0 || o.line.Answer == redirects.Gone
 }
 
-// setConditions checks conditions. A rule can express only one: that the host is the site's.
-func (e *redirectEntry) setConditions(name string, m migrate.Node) {
-	isHost, kind, host := name == "has", "", ""
+// readOption reads a member that is neither path nor destination nor status.
+func (p *pairs) readOption(o *object, name string, m migrate.Node) {
+	switch name {
+	case "has", "missing":
+		o.checkConditions(name, m)
+	case "env":
+		o.refuse("a rule has no \"env\"; write the destination without settings of the server")
+	case "query", "preserveQueryParams":
+		is, ok := m.Truth()
+		if !ok {
+			o.refuse("%q takes true or false, not %s", name, m)
+		}
+		o.line.Query = map[bool]resolver.QueryMode{
+			true: resolver.QueryPreserve, false: resolver.QueryIgnore,
+		}[is]
+	case "permanent", "internal", "regex", "basePath", "locale", "caseSensitive", "sensitive":
+	default:
+		p.unknown.Add(name)
+	}
+}
+
+// checkConditions checks conditions. A rule can express only one: that the host is the site's.
+func (o *object) checkConditions(name string, m migrate.Node) {
+	if m.Kind != '[' {
+		o.refuse("%q takes a list, not %s", name, m)
+	}
 	for _, condition := range m.Inside() {
-		isHost = isHost && kind == ""
-		kind = cmp.Or(kind, condition.Member("type").Text, "?")
-		host = cmp.Or(host, condition.Member("value").Text)
-	}
-	isHost = isHost && kind == "host"
-	switch {
-	case kind == "" && m.Kind != '[':
-		e.refuse("%q takes a list, not %s", name, m)
-	case kind == "":
-	case isHost && e.HasHost(strings.ReplaceAll(host, `\.`, ".")):
-		e.line.Notes = append(e.line.Notes, "the redirect is for the host "+printable.Quote(host)+
-			" alone, and the rule for every host of the site")
-	case isHost:
-		e.refuse("%w", migrate.OtherHostError(host))
-	default:
-		e.refuse("a rule has no condition %q (%s); use Caddy's redir with a matcher", name,
-			printable.Text(kind))
-	}
-}
-
-// check checks that the entry is complete.
-func (e *redirectEntry) check() {
-	switch {
-	case e.Member("env").Kind != 0:
-		e.refuse("a rule has no \"env\"; write the destination without settings of the server")
-	case e.line.Answer == redirects.Gone:
-		e.line.Answer = redirects.Leads
-		e.refuse("%w", migrate.StatusError(410))
-	case len(e.sources) == 0 && e.Member("regex").Kind != 0:
-		e.refuse("a rule's path is not a regular expression; %s", pathexpr.Remedy)
-	case len(e.sources) == 0:
-		e.refuse("the redirect has no \"source\", which is the path")
-	case e.destination == "":
-		e.refuse("the redirect has no \"destination\"")
-	default:
-		e.line.Refused = cmp.Or(e.line.Refused, migrate.CheckDestination(e.destination))
-	}
-}
-
-// addLines adds the lines of an entry.
-func (e *redirectEntry) addLines() {
-	if len(e.sources) == 0 {
-		e.Refuse(e.line.At, nil, e.line.Refused)
-	}
-	for _, source := range e.sources {
-		lines, err := e.lines(source)
-		if err != nil {
-			line := e.line
-			line.Path, line.To = front(source), redirects.Literal(e.destination)
-			line.Refused = cmp.Or(line.Refused, err)
-			lines = []redirects.Line{line}
-		}
-		for _, line := range lines {
-			e.Add(line)
+		kind, host := condition.Member("type").Text, condition.Member("value").Text
+		switch {
+		case name != "has" || kind != "host":
+			o.refuse("a rule has no condition %q (%s); use Caddy's redir with a matcher", name,
+				printable.Text(cmp.Or(kind, "?")))
+		case o.HasHost(strings.ReplaceAll(host, `\.`, ".")):
+			o.line.Notes = append(o.line.Notes, "the redirect is for the host "+printable.Quote(host)+
+				" alone, and the rule for every host of the site")
+		default:
+			o.refuse("%w", migrate.OtherHostError(host))
 		}
 	}
-}
-
-// lines returns the lines of one path of an entry.
-func (e *redirectEntry) lines(source string) ([]redirects.Line, error) {
-	source, err := e.WithoutHost(source)
-	if err != nil {
-		return nil, err
-	}
-	if e.platform == firebase && source != "" && source[0] != '/' {
-		source = "/" + source
-	}
-	parse, isPlain := parsePattern, platforms[e.platform].isPlain
-	switch {
-	case isPlain:
-		parse = parsePlain
-	case e.platform == firebase && !strings.Contains(e.destination, "/:"):
-		parse = parseGlob
-	}
-	p, err := parse(source, e.Loosely)
-	if err != nil {
-		return nil, err
-	}
-	d := destination{written: e.destination, pattern: p}
-	line := e.line
-	line.Query = e.query()
-	lines, err := p.lines(line, &d)
-	if d.unknown != "" && !isPlain && (d.unknown[0] == ':' || e.platform == vercel) {
-		for i := range lines {
-			lines[i].Notes = append(slices.Clip(lines[i].Notes), d.unknown+" is not in the path, so it "+
-				"stays as it is in the destination")
-		}
-	}
-	return lines, err
-}
-
-// query returns how an entry treats queries.
-func (e *redirectEntry) query() resolver.QueryMode {
-	switch {
-	case e.platform == vercelBulk:
-		return cmp.Or(e.saysQuery, e.Reading.Query)
-	case e.platform == docusaurus && strings.ContainsAny(e.destination, "?#"):
-		return resolver.QueryIgnore
-	case e.platform.keepsQuery() && migrate.HasQuery(e.destination):
-		return cmp.Or(e.Reading.Query, resolver.QueryPreserve)
-	}
-	return resolver.QueryDefault
 }

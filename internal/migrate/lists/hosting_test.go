@@ -81,8 +81,8 @@ func TestRoutesOfAzureBecomeRules(t *testing.T) {
 {"route":"/img/*.{png,jpg}","redirect":"/c"},
 {"route":"/d","redirect":"e"},
 {"route":"/f","statusCode":404}]}`, none, "",
-			"file:2:1: a rule redirects every method; use Caddy's redir with a method matcher\n" +
-				"file:3:1: a rule redirects everybody, not a role; use Caddy's redir after authentication\n" +
+			"file:2:1: a rule redirects everybody by every method\n" +
+				"file:3:1: a rule redirects everybody by every method\n" +
 				"file:4:1: \"*\" and lists of file extensions within a route have no equivalent; write a rule\n" +
 				"file:5:1: \"e\" is not a destination\n" +
 				"file:6:1: a rule has no status 404; use Caddy's error"},
@@ -151,11 +151,11 @@ routing_rules:
 			none, "",
 			"file:2:1: a rule does not know the error that a request would get; use Caddy's handle_errors\n" +
 				"file:3:1: a rule does not change the scheme alone; Caddy redirects to https by itself\n" +
-				"file:4:1: no key of S3 begins with \"/\"; remove it from KeyPrefixEquals\n" +
+				"file:4:1: a Condition has KeyPrefixEquals without \"/\" in front\n" +
 				"file:5:1: a routing rule has texts in quotation marks, not an object\n" +
 				"file:6:1: a rule has no status 404; use Caddy's error\n" +
 				"file:7:1: a routing rule has texts in quotation marks, not an object\n" +
-				"file:8:1: the Condition has no KeyPrefixEquals"},
+				"file:8:1: a Condition has KeyPrefixEquals without"},
 		{"what is no routing rule", `<RoutingRules xmlns="http://s3.amazonaws.com/doc/">
 <RoutingRule><Condition><KeyPrefixEquals>a/</KeyPrefixEquals></Condition></RoutingRule>
 <RoutingRule/></RoutingRules>`, none, "",

@@ -33,7 +33,7 @@ func ReadIIS(t *migrate.Table, r io.Reader) error {
 			if other := m.Member("defaultValue"); other.Text != "" {
 				t.Remark("the default of a map is left out: %s; use Caddy's redir for it", other)
 			}
-			line, front := lineOfMap("{"+m.Member("name").Text+":", rewrite.Member("rules"))
+			line, front := lineOfMap("{"+m.Member("name").Text+":{", rewrite.Member("rules"))
 			for _, entry := range m.Inside() {
 				if entry.Kind == '{' {
 					line.At, line.To = entry.At, redirects.Literal(front+entry.Member("value").Text)
@@ -54,8 +54,8 @@ func ReadIIS(t *migrate.Table, r io.Reader) error {
 var mapTarget = regexp.MustCompile(
 	`^(?:https?://\{HTTP_HOST\})?([^{}]*)\{(?:C:\d|[^{}:]+:\{[^{}]+\})\}$`)
 
-// lineOfMap returns what the rules say of a map: a line without a path, or a reason to refuse it,
-// and what is in front of the destinations.
+// lineOfMap returns what the first rule that names a map says of it: a line without a path, and
+// what is in front of the destinations.
 func lineOfMap(name string, rules migrate.Node) (line redirects.Line, front string) {
 	types := map[string]int{"": 301, "Permanent": 301, "Found": 302, "SeeOther": 303, "Temporary": 307}
 	for _, rule := range rules.Inside() {
@@ -64,18 +64,18 @@ func lineOfMap(name string, rules migrate.Node) (line redirects.Line, front stri
 		}
 		action := rule.Member("action")
 		to := mapTarget.FindStringSubmatch(action.Member("url").Text)
-		if action.Member("type").Text != "Redirect" || to == nil || line.Status != 0 && front != to[1] {
+		if action.Member("type").Text != "Redirect" || to == nil {
 			line.Refused = errors.New("a rule does not redirect to the values of this map alone; use " +
 				"Caddy's map")
-			break
+			return line, ""
 		}
 		line.Status = types[action.Member("redirectType").Text]
 		if action.Member("appendQueryString").Text == "false" {
 			line.Query = resolver.QueryIgnore
 		}
-		front = to[1]
+		return line, to[1]
 	}
-	return line, front
+	return line, ""
 }
 
 // mentions reports whether a value, or one inside it, has a text.

@@ -20,11 +20,12 @@ import (
 func TestAKeyIsAnExpressionIfItLooksSo(t *testing.T) {
 	none := rulefile.Reading{}
 	migratetest.CheckAll(t, yaml, []migratetest.Case{
-		{"expressions", "/(a|b)/c: /z\n/d\\.html: /e\n/f/.*: /g\nh$: /i\none|two: /t\n/3|/4: /t\n", none,
+		{"expressions", "/(a|b)/c: /z\n/d\\.html: /e\n/f/.*: /g\nh$: /i\none|two: /t\n/3|/4: /t\n(5|/6): /t\n", none,
 			"a/c,/z,,exact\nb/c,/z,,exact\nd.html,/e,,exact\nf,/g,,exact\nf/{+splat},/g,,exact\n" +
 				"h,/i,,exact\none,/t,,exact\ntwo,/t,,exact\n" +
-				"3,/t,,exact\n4,/t,,exact\n",
-			`read as such, for whole paths: "/(a|b)/c", "/d\\.html", "/f/.*", "h$", "one|two", "/3|/4"; --keys`},
+				"3,/t,,exact\n4,/t,,exact\n5,/t,,exact\n6,/t,,exact\n",
+			`read as such, for whole paths: "/(a|b)/c", "/d\\.html", "/f/.*", "h$", "one|two", "/3|/4", ` +
+				`"(5|/6)"; --keys`},
 		{"paths", "d/Foo_(bar): /foo\n/c++: /cpp\n/e.html: /e\n/f?: /g\n", none,
 			"d/Foo_(bar),/foo,,exact\nc++,/cpp,,exact\ne.html,/e,,exact\n",
 			"file:4:1: a rule matches the path alone\nsays neither the status"},

@@ -2,13 +2,12 @@ package lists
 
 import (
 	"cmp"
-	"errors"
+	"fmt"
 	"io"
-	"strconv"
+	"iter"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
-	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
@@ -40,73 +39,77 @@ func ReadNetlifyTOML(t *migrate.Table, r io.Reader) error {
 	}
 	list := file.Member("redirects")
 	if list.Kind != 0 && list.At.Line == 0 {
-		err = migrate.ErrorAt(t.Position(1, 1), "redirects are written as [[redirects]], each on its "+
+		return migrate.ErrorAt(t.Position(1, 1), "redirects are written as [[redirects]], each on its "+
 			"own lines, not as an array or a value")
-	} else {
-		readTables(t, list)
 	}
-	for _, context := range file.Member("context").Inside() {
-		if context.Member("redirects").Kind != 0 {
-			t.Remark("the redirects of contexts, [[context.*.redirects]], are left out: they apply to " +
-				"some deploys only")
-			break
-		}
+	readList(t, list, netlifyMembers, (*object).addNetlify)
+	if strings.Contains(text, ".redirects]]") {
+		t.Remark("the redirects of contexts, [[context.*.redirects]], are left out: they apply to " +
+			"some deploys only")
 	}
-	if t.Entries() == 0 && err == nil {
+	if t.Entries() == 0 {
 		t.Remark("there are no [[redirects]] in the file")
 	}
-	return err
+	return nil
 }
 
 // netlifyMembers are the known members of [[redirects]].
 var netlifyMembers = strings.Fields("from origin to destination status force query params " +
 	"parameters conditions headers signed sign signing rate_limit edge_handler")
 
-// readTables reads [[redirects]].
-func readTables(t *migrate.Table, list migrate.Node) {
-	var unknown migrate.Names
-	readList(t, list, netlifyMembers, &unknown, func(o *object) {
-		line := o.netlifyLine()
-		if o.line.Refused != nil {
-			t.Wrong(o.line.At, "%s", o.line.Refused)
-		} else {
-			t.Reading.AddLine(t.Table, o.line.At, line, o.unsupported())
-		}
-	})
-	t.RemarkSkipped("members of [[redirects]] without a meaning here are", unknown)
-}
-
-// netlifyLine returns the line of _redirects that is equivalent.
-func (o *object) netlifyLine() string {
+// addNetlify adds the line of _redirects that is equivalent.
+func (o *object) addNetlify() {
 	words := []string{o.word("from", "origin")}
-	if len(o.namesIn("query", "params", "parameters")) > 0 {
-		words = append(words, "query=x")
+	for _, name := range []string{"query", "params", "parameters"} {
+		for key, value := range o.table(name) {
+			words = append(words, asWord(key.Text+"="+value.Text))
+		}
 	}
 	words = append(words, o.word("to", "destination"))
-	if status := o.status(); status != "" {
-		words = append(words, status)
+	status := ""
+	if m := o.Member("status"); m.Kind != 0 {
+		status = m.String()
 	}
-	for _, name := range o.namesIn("conditions") {
-		words = append(words, asWord(name)+"=x")
+	if o.Member("force").Text == "true" {
+		status = cmp.Or(status, "301") + "!"
 	}
-	return strings.Join(words, " ")
+	if status != "" {
+		words = append(words, asWord(status))
+	}
+	for key := range o.table("conditions") {
+		words = append(words, asWord(key.Text)+"=x")
+	}
+	if o.line.Refused != nil {
+		o.Wrong(o.line.At, "%s", o.line.Refused)
+		return
+	}
+	o.Reading.AddLine(o.Table.Table, o.line.At, strings.Join(words, " "), o.unsupported())
 }
 
 // unsupported returns an error for members that a line of _redirects cannot express.
 func (o *object) unsupported() error {
-	for _, name := range []string{"headers", "signed", "sign", "signing", "rate_limit"} {
-		m := o.Member(name)
-		switch has := !m.IsEmpty() || m.Text != "" && m.Text != "false"; {
-		case !has:
-		case name == "headers":
-			return errors.New("a rule sets no headers for another server; use Caddy's reverse_proxy")
-		case name == "rate_limit":
-			return errors.New("a rule does not count requests; use a rate limit in front of it")
-		default:
-			return errors.New("a rule signs nothing; use Caddy's reverse_proxy")
+	for key, m := range o.Inside() {
+		instead := insteadOfMember[key.Text]
+		if instead != "" && (!m.IsEmpty() || m.Text != "" && m.Text != "false") {
+			return fmt.Errorf("a rule has no %q; use %s", key.Text, instead)
 		}
 	}
 	return nil
+}
+
+var insteadOfMember = map[string]string{
+	"headers": "Caddy's reverse_proxy", "signed": "Caddy's reverse_proxy",
+	"sign": "Caddy's reverse_proxy", "signing": "Caddy's reverse_proxy",
+	"rate_limit": "a rate limit in front of it",
+}
+
+// table returns the members of a table in an entry.
+func (o *object) table(name string) iter.Seq2[migrate.Node, migrate.Node] {
+	m := o.Member(name)
+	if m.Kind != 0 && m.Kind != '{' {
+		o.refuse("%q takes a table, not %s", name, m)
+	}
+	return m.Inside()
 }
 
 // word returns a path or a URL, which can have one of two names, as a word of a line.
@@ -114,8 +117,6 @@ func (o *object) word(name, oldName string) string {
 	text := strings.TrimSpace(cmp.Or(o.text(name), o.text(oldName)))
 	if text == "" {
 		o.refuse("the redirect has no %q", name)
-	} else if name == "to" {
-		o.line.Refused = cmp.Or(o.line.Refused, migrate.CheckDestination(text))
 	}
 	return asWord(text)
 }
@@ -130,32 +131,3 @@ func asWord(text string) string {
 
 var blanksEncoded = strings.NewReplacer(" ", "%20", "\t", "%09", "\r", "%0D", "\v", "%0B",
 	"\f", "%0C", "\n", "%0A")
-
-// status returns the status as a line of _redirects writes it.
-func (o *object) status() (text string) {
-	isForced, _ := o.truth("force")
-	status := o.Member("status")
-	code, err := strconv.Atoi(status.Text)
-	isKnown := resolver.ValidStatus(code) || code == 200 || code >= 400 && code <= 599
-	if status.Kind != 0 && (status.Kind != 'w' || err != nil || !isKnown) {
-		o.refuse("the status must be %s as a number, not %s", migrate.StatusCodes, status)
-	}
-	if isForced {
-		return cmp.Or(status.Text, "301") + "!"
-	}
-	return status.Text
-}
-
-// namesIn returns the keys in those tables of the redirect that have one of the given names.
-func (o *object) namesIn(names ...string) (inside []string) {
-	for _, name := range names {
-		m := o.Member(name)
-		if m.Kind != 0 && m.Kind != '{' {
-			o.refuse("%q takes a table, not %s", name, m)
-		}
-		for key := range m.Inside() {
-			inside = append(inside, key.Text)
-		}
-	}
-	return inside
-}

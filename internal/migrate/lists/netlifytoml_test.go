@@ -41,7 +41,7 @@ x = 1
 			"the redirects of contexts, [[context.*.redirects]], are left out"},
 		{"several reasons",
 			"[[redirects]]\nfrom='/a'\nto='/b'\nrate_limit={x=1}\nsigned='K'\nheaders={y='z'}\n",
-			rulefile.Reading{}, "", "file:1:1: a rule sets no headers"},
+			rulefile.Reading{}, "", "file:1:1: a rule has no \"headers\""},
 		{"a page, and an error", "[[redirects]]\nfrom='/x/*'\nto='/index.html'\nstatus=200\n" +
 			"[[redirects]]\nfrom='/y'\nto='/404.html'\nstatus=410\n",
 			rulefile.Reading{}, "x,pass\ny,gone,,exact\n", "file:1:1: 200 is a rewrite"},
@@ -70,8 +70,8 @@ signed = "KEY"
 from = "http://b.example/g"
 to = "/h"
 `, rulefile.Reading{}, "", "file:1:1: a rule has no query\nfile:5:1: a rule has no condition Country\n" +
-			"file:9:1: a rule sets no headers\nfile:15:1: a rule signs nothing\nfile:19:1: a rule has no " +
-			"host"},
+			"file:9:1: a rule has no \"headers\"\nfile:15:1: a rule has no \"signed\"\nfile:19:1: a " +
+			"rule has no host"},
 		{"several mistakes", `[[redirects]]
 from = "/a"
 [[redirects]]
@@ -98,8 +98,8 @@ to = "/k"
 from = "/l"
 to = "/\u0001"
 `, rulefile.Reading{}, "i,/j,301,exact\n", "file:1:1: the redirect has no \"to\"\nfile:3:1: " +
-			"\"from\" takes a text, not 3\nfile:6:1: the status must be 301, 302, 303, 307 or 308 as a " +
-			"number, not \"301\"\nfile:11:1: \"force\" takes true or false\nfile:19:1: the redirect has no " +
+			"\"from\" takes a text, not 3\nfile:6:1: the status must be 301, 302, 303, 307 or 308, " +
+			"not \"\\\"301\\\"\"\nfile:11:1: the status must be\nfile:19:1: the redirect has no " +
 			"\"from\"\nfile:23:1: the text holds control characters\nignored: \"comment\""},
 		{"what is no TOML", "[[redirects]]\nfrom = \"/a\"\nto = \"/b\"\n[[redirects]]\n" +
 			"from = \"/c\nto = 1\n", rulefile.Reading{}, "", "file:5:11: this is not valid TOML: strings cannot contain newlines"},

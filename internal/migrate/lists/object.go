@@ -20,8 +20,8 @@ type object struct {
 	line redirects.Line // that the object becomes
 }
 
-// readObjects reads a list of objects in JSON: that of an object's member, or of the file. A remark
-// names the members that are not known.
+// readObjects reads a list of objects in JSON: that of an object's member, or of the file; see
+// [readList].
 func readObjects(
 	t *migrate.Table, r io.Reader, member string, known []string, read func(o *object),
 ) error {
@@ -30,7 +30,6 @@ func readObjects(
 		return err
 	}
 	values, err := t.DecodeJSON(text)
-	var unknown migrate.Names
 	for _, list := range values.Inside() {
 		if list.Kind == '{' {
 			list = list.Member(member)
@@ -39,16 +38,14 @@ func readObjects(
 			t.Wrong(t.Position(1, 1), "there are no redirects here; write them as a list of objects in "+
 				"the member %q", member)
 		}
-		readList(t, list, known, &unknown, read)
+		readList(t, list, known, read)
 	}
-	t.RemarkSkipped("members without a meaning here are", unknown)
 	return err
 }
 
-// readList reads the objects of a list, and collects the names of members that are not known.
-func readList(
-	t *migrate.Table, list migrate.Node, known []string, unknown *migrate.Names, read func(o *object),
-) {
+// readList reads the objects of a list. A remark names the members that are not known.
+func readList(t *migrate.Table, list migrate.Node, known []string, read func(o *object)) {
+	var unknown migrate.Names
 	for _, v := range list.Inside() {
 		switch {
 		case t.IsGivenUp(v.At):
@@ -64,6 +61,7 @@ func readList(
 		}
 		read(&object{t, v, redirects.Line{At: v.At}})
 	}
+	t.RemarkSkipped("members without a meaning here are", unknown)
 }
 
 // refuse records why no rule is equivalent to the object. The first reason counts.

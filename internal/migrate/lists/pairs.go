@@ -2,28 +2,81 @@ package lists
 
 import (
 	"cmp"
-	"slices"
+	"io"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
+	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// pairs reads paths and destinations in YAML or JSON that are not in the form of one program.
-type pairs struct {
-	*migrate.Table
-	unknown migrate.Names // ignored members of entries
-	// add adds the lines of a path and its destination. The line has everything else.
-	add func(line redirects.Line, path, to string)
-	// isSaid reports whether entries have a status. isOfRedocly reports whether one without a status
-	// is of Redocly.
-	isSaid, isOfRedocly bool
+// ReadYAML reads redirects in YAML: see [pairs.readTable].
+func ReadYAML(t *migrate.Table, r io.Reader) error {
+	text, err := t.ReadText(r)
+	if err != nil {
+		return err
+	}
+	if page := frontMatter.FindStringSubmatch(text); page != nil &&
+		strings.Contains(page[1], "\nredirect_from:") {
+		text = page[1]
+	}
+	documents, err := t.DecodeYAML(text)
+	if err != nil {
+		return err
+	}
+	p := pairs{Table: t, facts: factsOf[noProgram]}
+	for _, document := range documents.Inside() {
+		p.readTable(document, 2)
+	}
+	p.finish("map in YAML")
+	return nil
 }
 
-// newPairs returns a reader of pairs of no program.
-func newPairs(t *migrate.Table) *pairs {
-	return &pairs{Table: t, add: t.AddKey}
+// frontMatter matches what stands above the text of a page.
+var frontMatter = regexp.MustCompile(`(?s)^---[ \t]*(\r?\n.*?\n)---`)
+
+// ReadArray reads a list of redirects in JSON, a file that contains one, or an object on each line:
+// see [pairs.readTable].
+func ReadArray(t *migrate.Table, r io.Reader) error {
+	text, err := t.ReadText(r)
+	if err != nil {
+		return err
+	}
+	if javaScriptBeginning.MatchString(text[:min(len(text), 256)]) {
+		return migrate.ErrorAt(t.Position(1, 1), "this is JavaScript, not JSON; for Next.js convert "+
+			"routes-manifest.json from the build folder, else write the list of redirects as JSON")
+	}
+	values, err := t.DecodeJSON(text)
+	p := pairs{Table: t, facts: factsOf[noProgram], isJSON: true}
+	for _, v := range values.Inside() {
+		if isEntry(v) {
+			p.readTable(values, 2)
+			break
+		}
+		p.readTable(v, 2)
+	}
+	p.finish("list in JSON")
+	return err
+}
+
+// javaScriptBeginning matches the beginning of configurations in JavaScript.
+var javaScriptBeginning = regexp.MustCompile(
+	`^\s*(module\.exports|(export|import|const)\s|/\*\* @type|// @ts-check)`)
+
+// pairs reads paths and destinations in YAML or JSON.
+type pairs struct {
+	*migrate.Table
+	facts
+	isJSON  bool
+	least   program       // that the configuration around a list tells
+	ofAll   int           // the status of all entries of a map; 0 if each says its own
+	unknown migrate.Names // ignored members of entries
+	// hasStatus and lacksStatus are about entries, and hasQuery about a destination whose program
+	// passes on a request's query, too.
+	hasStatus, lacksStatus, hasQuery bool
 }
 
 // readTable reads a value that holds redirects, in one of these forms:
@@ -33,20 +86,23 @@ func newPairs(t *migrate.Table) *pairs {
 //	[{from: /a, to: /b}]        a list of objects
 //	301: {/a: /b}               maps of Ghost, for each status
 //	redirects: ...              one of these, among other members
-func (p *pairs) readTable(table migrate.Node) {
+//	hosting: {redirects: ...}   the same of a site of Firebase
+//
+// The value may be inside others by some levels. More are an alias in YAML of a value to itself.
+func (p *pairs) readTable(table migrate.Node, levels int) {
 	var others migrate.Names
 	under, isGhost, members, isOfPairs := migrate.Node{}, false, 0, 0
 	for key, value := range table.Inside() {
 		if members++; members > 100 { // enough to know it
 			break
 		}
-		if isPair(key, value) || strings.HasPrefix(key.Text, "/") {
+		switch holds := levels > 0 && (value.Kind == '{' || value.Kind == '['); {
+		case p.isPair(key, value) || strings.HasPrefix(key.Text, "/"):
 			isOfPairs++
-			continue
-		}
-		switch holds := value.Kind == '{' || value.Kind == '['; {
 		case holds && key.Text == "redirects":
 			under = value
+		case holds && key.Text == "hosting" && p.isJSON:
+			p.least, under = firebase, p.siteOf(value)
 		case value.Kind == '{' && (key.Text == "301" || key.Text == "302"):
 			isGhost = true
 		case key.Text != "":
@@ -55,55 +111,77 @@ func (p *pairs) readTable(table migrate.Node) {
 	}
 	switch {
 	case under.Kind != 0:
-		p.RemarkSkipped("members beside \"redirects\" are", others)
-		p.readTable(under)
+		p.RemarkSkipped("members beside the redirects are", others)
+		p.readTable(under, levels-1)
 	case isGhost:
-		p.readGhost(table)
+		p.setProgram(ghost)
+		for _, p.ofAll = range []int{302, 301} { // the order in which Ghost tries them
+			p.readEntries(table.Member(strconv.Itoa(p.ofAll)))
+		}
+		p.ofAll = 0
 	case table.Kind == '{' && isEntry(table):
 		p.readEntry(migrate.Node{}, table)
-	case 2*isOfPairs < members || members == 0: // the URLs of a configuration are no redirects
-		p.isSaid = true
+	case 2*isOfPairs < members || table.Kind != '[' && members == 0:
+		// the URLs of a configuration are no redirects
 		found := "it has " + migrate.QuoteAll(others)
 		if len(others) == 0 {
-			found = "it is " + describeYAML(table)
+			found = "it is " + table.String()
 		}
 		p.Wrong(table.At, "this is no table of redirects: %s, and no path with a destination; write a "+
-			"line such as /old: /new for each", found)
+			"line such as /old: /new for each, and use --from json for rules of shortlink", found)
 	default:
-		if isOfCanonical(table) {
-			p.setCanonical()
-		}
+		p.setProgram(p.programOf(table))
 		p.readEntries(table)
 	}
 	p.RemarkSkipped("members without a meaning here are", p.unknown)
 	p.unknown = nil
 }
 
-// finish adds the remark on what a file does not say.
+// siteOf returns the site of Firebase that has redirects. Only one of several can have some.
+func (p *pairs) siteOf(hosting migrate.Node) (site migrate.Node) {
+	if hosting.Kind == '{' {
+		return hosting
+	}
+	for _, s := range hosting.Inside() {
+		if s.Member("redirects").IsEmpty() {
+			continue
+		}
+		if site.Kind != 0 {
+			p.Wrong(hosting.At, "several sites have redirects; convert each from a file with that site "+
+				"alone in \"hosting\"")
+			return migrate.Node{Kind: '['}
+		}
+		site = s
+	}
+	return site
+}
+
+// finish adds the remarks on what a file does not say.
 func (p *pairs) finish(what string) {
-	switch {
-	case p.isOfRedocly:
-		p.Remark("entries without a type have 301, as at Redocly; --status sets another")
-	case p.Status == 0 && p.Entries() > 0 && !p.isSaid:
+	if p.hasQuery {
+		p.Remark("if request and destination have the same parameter, Vercel, Next.js and Ghost keep " +
+			"the destination's, Firebase both, and rules the request's; the option protect q keeps the " +
+			"destination's parameter q")
+	}
+	switch isUnsaid := p.Status == 0 && p.lacksStatus; {
+	case isUnsaid && p.statusThere != 0:
+		p.Remark("entries without a status have %d, as at %s; --status sets another", p.statusThere,
+			p.name)
+	case isUnsaid && !p.hasStatus:
 		p.Remark("a %s says neither the status of redirects nor what happens to queries, so the site's "+
 			"settings apply; set others with --status and --query", what)
 	}
+	p.Status = cmp.Or(p.Status, p.statusThere)
 }
 
-// isPairs reports whether an object looks like a map of paths.
-func isPairs(v migrate.Node) bool {
-	for key, value := range v.Inside() {
-		return strings.HasPrefix(key.Text, "/") && isPair(key, value)
-	}
-	return false
-}
-
-// isPair reports whether a member or an element looks like a redirect. Its key is 0 in a list.
-func isPair(key, value migrate.Node) bool {
+// isPair reports whether a member or an element looks like a redirect. Its key is 0 in a list. In
+// JSON, keys without a slash are those of our own rules.
+func (p *pairs) isPair(key, value migrate.Node) bool {
 	isPath := key.Kind == 0 && key.Text == "" || strings.HasPrefix(key.Text, "/") ||
 		strings.HasPrefix(key.Text, "^")
-	return isPath && value.Kind == '{' && isEntry(value) || isText(value) && key.Text != "" &&
-		(isPath || strings.HasPrefix(value.Text, "/") || migrate.IsURL(value.Text))
+	leads := strings.HasPrefix(value.Text, "/") || migrate.IsURL(value.Text)
+	return isPath && value.Kind == '{' && isEntry(value) ||
+		isText(value) && key.Text != "" && (isPath || leads && !p.isJSON)
 }
 
 // readEntries reads the members of a map, or the elements of a list.
@@ -116,82 +194,32 @@ func (p *pairs) readEntries(table migrate.Node) {
 		case key.Kind == 'w' && key.Text == "<<":
 			p.Wrong(at, "maps that are merged with \"<<\" are not converted; write out their entries")
 		case table.Kind == '{' && key.At.Line > 0 && !isText(key):
-			p.Wrong(at, "a path is a text, not %s", describeYAML(key))
+			p.Wrong(at, "a path is a text, not %s", key)
 		case value.Kind == '{':
 			p.readEntry(key, value)
 		case table.Kind == '[':
-			p.Wrong(at, "a redirect is an object with a path and a destination, not %s",
-				describeYAML(value))
+			p.Wrong(at, "a redirect is an object with a path and a destination, not %s", value)
 		case !isText(value):
-			p.Wrong(at, "the destination of %s is a text, not %s", printable.Quote(key.Text),
-				describeYAML(value))
+			p.Wrong(at, "the destination of %s is a text, not %s", printable.Quote(key.Text), value)
 		default:
-			p.add(redirects.Line{At: at}, key.Text, value.Text)
+			p.addPair(redirects.Line{At: at, Status: p.ofAll}, key.Text, value.Text)
 		}
 	}
 }
 
-// Names of the members of an entry. A page of Jekyll has "redirect_from" and "permalink".
-var (
-	fromNames   = strings.Fields("from source sources loc source_path glob redirect_from")
-	toNames     = strings.Fields("to destination target redirect_url url permalink")
-	statusNames = strings.Fields("status statusCode status_code code type permanent")
-)
-
-// isEntry reports whether an object looks like a redirect.
-func isEntry(v migrate.Node) bool {
-	for key, m := range v.Inside() {
-		isList := m.Kind == '[' && slices.Contains(fromNames, key.Text)
-		isTo := slices.Contains(toNames, key.Text) && key.Text != "url" && key.Text != "permalink"
-		if isList || isText(m) && (isTo || slices.Contains(fromNames, key.Text)) {
-			return true
-		}
+// addPair adds the lines of a path and its destination. The line has everything else.
+func (p *pairs) addPair(line redirects.Line, path, to string) {
+	if line.Status == 0 && line.Answer == redirects.Leads {
+		p.lacksStatus = true
 	}
-	return false
-}
-
-// readEntry reads an object with a destination. Its path is the key, if there is one.
-func (p *pairs) readEntry(key, v migrate.Node) {
-	line := redirects.Line{At: cmp.Or(key.At, v.At)}
-	var paths []migrate.Node
-	if key.Text != "" {
-		key.Kind = '"' // unset in JSON
-		paths = append(paths, key)
+	if p.keepsQuery && migrate.HasQuery(to) {
+		p.hasQuery = true
+		line.Query = cmp.Or(line.Query, p.Reading.Query, resolver.QueryPreserve)
 	}
-	var to migrate.Node
-	for name, m := range v.Inside() {
-		switch {
-		case m.Kind == '[' && slices.Contains(fromNames, name.Text):
-			for _, path := range m.Inside() {
-				paths = append(paths, path)
-			}
-		case slices.Contains(fromNames, name.Text):
-			paths = append(paths, m)
-		case slices.Contains(toNames, name.Text):
-			if to.Kind == 0 {
-				to = m
-			}
-		case slices.Contains(statusNames, name.Text):
-			p.isSaid = true
-			setStatus(&line, m)
-		default:
-			p.unknown.Add(name.Text)
-		}
+	ofSite, err := p.WithoutHost(path)
+	line.Refused = cmp.Or(line.Refused, err, migrate.CheckText("a path or a destination", path+to))
+	if err == nil {
+		path = ofSite
 	}
-	if key.Text != "" && line.Status == 0 && p.Status == 0 {
-		line.Status, p.isOfRedocly = 301, true
-	}
-	switch isNoText := func(m migrate.Node) bool { return !isText(m) }; {
-	case len(paths) == 0 || slices.ContainsFunc(paths, isNoText):
-		p.Wrong(line.At, "the redirect has no path, which is a text; write it as \"from\"")
-	case !isText(to) && line.Answer == redirects.Leads:
-		p.Wrong(line.At, "the redirect of %s has no destination, which is a text; write it as \"to\", "+
-			"or "+
-			"in a page as \"permalink\"",
-			printable.Quote(paths[0].Text))
-	default:
-		for _, path := range paths {
-			p.add(line, path.Text, to.Text)
-		}
-	}
+	p.add(p, line, path, to)
 }

@@ -2,12 +2,12 @@ package lists
 
 import (
 	"cmp"
-	"errors"
 	"io"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
+	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 // ReadS3 reads how a bucket of S3 redirects: its routing rules in XML or JSON, a template of
@@ -28,9 +28,9 @@ func ReadS3(t *migrate.Table, r io.Reader) error {
 	values, err := decode(text)
 	for _, v := range values.Inside() {
 		readBucket(t, v)
-		readBucket(t, member(v, "WebsiteConfiguration"))
-		for _, resource := range member(v, "Resources").Inside() {
-			readBucket(t, member(member(resource, "Properties"), "WebsiteConfiguration"))
+		readBucket(t, member(v, "websiteconfiguration"))
+		for _, resource := range member(v, "resources").Inside() {
+			readBucket(t, member(member(resource, "properties"), "websiteconfiguration"))
 		}
 	}
 	if t.Entries() == 0 && err == nil {
@@ -39,40 +39,35 @@ func ReadS3(t *migrate.Table, r io.Reader) error {
 	return err
 }
 
-// member returns the first member of an object that has one of the names in any case, such as
-// routing_rules for RoutingRules.
-func member(v migrate.Node, names ...string) migrate.Node {
+// member returns the member of an object with a plain name.
+func member(v migrate.Node, name string) migrate.Node {
 	for key, m := range v.Inside() {
-		for _, name := range names {
-			if strings.EqualFold(strings.ReplaceAll(key.Text, "_", ""), name) {
-				return m
-			}
+		if plainName(key) == name {
+			return m
 		}
 	}
 	return migrate.Node{}
 }
+
+// plainName returns the name of a member as S3 has it, in lower case: CloudFormation and s3_website
+// have their own.
+func plainName(key migrate.Node) string { return otherNames.Replace(strings.ToLower(key.Text)) }
+
+var otherNames = strings.NewReplacer("_", "", "redirectrule", "redirect", "routingrulecondition",
+	"condition")
 
 // readBucket reads the configuration of a bucket, or a list of its rules. Routing rules precede
 // the redirects of objects, because S3 looks for an object later.
 func readBucket(t *migrate.Table, v migrate.Node) {
 	rules := v
 	if v.Kind == '{' {
-		rules = member(v, "RoutingRules")
+		rules = member(v, "routingrules")
 	}
 	for _, rule := range rules.Inside() {
-		redirect := member(rule, "Redirect", "RedirectRule")
-		switch {
-		case t.IsGivenUp(rule.At):
-			return
-		case redirect.Kind != '{':
-			t.Wrong(rule.At, "a routing rule has a Redirect, and this one has none; add it")
-		default:
-			addRoutingRule(t, redirects.Line{At: rule.At},
-				member(rule, "Condition", "RoutingRuleCondition"), redirect)
-		}
+		addRoutingRule(t, rule.At, member(rule, "condition"), member(rule, "redirect"))
 	}
-	if all := member(v, "RedirectAllRequestsTo"); all.Kind == '{' {
-		addRoutingRule(t, redirects.Line{At: all.At}, migrate.Node{}, all)
+	if all := member(v, "redirectallrequeststo"); all.Kind == '{' {
+		addRoutingRule(t, all.At, migrate.Node{}, all)
 	}
 	for key, to := range member(v, "redirects").Inside() {
 		t.AddPath(redirects.Line{At: to.At, To: redirects.Literal(to.Text)}, key.Text, false)
@@ -81,41 +76,45 @@ func readBucket(t *migrate.Table, v migrate.Node) {
 
 // addRoutingRule adds the line of a routing rule. It matches keys, which have no slash in front, by
 // the characters that they begin with.
-func addRoutingRule(t *migrate.Table, line redirects.Line, condition, redirect migrate.Node) {
-	prefix, host := member(condition, "KeyPrefixEquals"), member(redirect, "HostName")
-	protocol, origin := member(redirect, "Protocol"), ""
-	key, with := member(redirect, "ReplaceKeyWith"), member(redirect, "ReplaceKeyPrefixWith")
-	for _, m := range []migrate.Node{prefix, host, protocol, key, with} {
-		if m.Kind != 0 && m.Kind != '"' {
-			line.Refused = errors.New("a routing rule has texts in quotation marks, not " + m.String())
+func addRoutingRule(t *migrate.Table, at resolver.Position, condition, redirect migrate.Node) {
+	o, said := &object{t, redirect, redirects.Line{At: at}}, map[string]string{}
+	for _, part := range []migrate.Node{condition, redirect} {
+		for key, m := range part.Inside() {
+			name := plainName(key)
+			switch said[name] = m.Text; {
+			case name == "httperrorcodereturnedequals":
+				o.refuse("a rule does not know the error that a request would get; use Caddy's " +
+					"handle_errors")
+			case name == "httpredirectcode":
+				setStatus(&o.line, m)
+			case m.Kind != '"':
+				o.refuse("a routing rule has texts in quotation marks, not %s", m)
+			}
 		}
 	}
-	setStatus(&line, member(redirect, "HttpRedirectCode"))
+	prefix, hasPrefix := said["keyprefixequals"]
+	key, hasKey := said["replacekeywith"]
+	with, hasWith := said["replacekeyprefixwith"]
+	host, protocol, origin := said["hostname"], said["protocol"], ""
 	switch {
-	case line.Refused != nil:
-	case member(condition, "HttpErrorCodeReturnedEquals").Kind != 0:
-		line.Refused = errors.New("a rule does not know the error that a request would get; use " +
-			"Caddy's handle_errors")
-	case condition.Kind != 0 && prefix.Kind == 0:
-		line.Refused = errors.New("the Condition has no KeyPrefixEquals; add it")
-	case strings.HasPrefix(prefix.Text, "/"):
-		line.Refused = errors.New("no key of S3 begins with \"/\"; remove it from KeyPrefixEquals")
-	case host.Text == "" && protocol.Text != "":
-		line.Refused = errors.New("a rule does not change the scheme alone; Caddy redirects to https " +
-			"by itself")
-	case host.Text != "":
-		origin = cmp.Or(protocol.Text, "https") + "://" + host.Text
-		if protocol.Text == "" {
-			line.Notes = []string{"S3 keeps the scheme of a request, and the rule leads to https"}
-		}
+	case redirect.Kind != '{':
+		o.refuse("a routing rule has a Redirect, and this one has none; add it")
+	case condition.Kind != 0 && !hasPrefix || strings.HasPrefix(prefix, "/"):
+		o.refuse("a Condition has KeyPrefixEquals without \"/\" in front, as no key of S3 begins with it")
+	case host == "" && protocol != "":
+		o.refuse("a rule does not change the scheme alone; Caddy redirects to https by itself")
+	case host != "":
+		origin = cmp.Or(protocol, "https") + "://" + host
 	}
-	switch {
-	case key.Kind != 0:
-		line.To = redirects.Literal(origin + "/" + strings.TrimPrefix(key.Text, "/"))
-	case with.Kind != 0:
-		line.To = redirects.WithRest(origin + "/" + strings.TrimPrefix(with.Text, "/"))
-	default:
-		line.To = redirects.WithRest(origin + "/" + redirects.Encoded(prefix.Text))
+	if host != "" && protocol == "" {
+		o.line.Notes = []string{"S3 keeps the scheme of a request, and the rule leads to https"}
 	}
-	t.AddPath(line, redirects.Encoded(prefix.Text), true)
+	if !hasWith {
+		with = redirects.Encoded(prefix)
+	}
+	o.line.To = redirects.WithRest(origin + "/" + strings.TrimPrefix(with, "/"))
+	if hasKey {
+		o.line.To = redirects.Literal(origin + "/" + strings.TrimPrefix(key, "/"))
+	}
+	t.AddPath(o.line, redirects.Encoded(prefix), true)
 }

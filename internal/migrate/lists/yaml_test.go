@@ -26,7 +26,7 @@ func TestMapsInYAMLBecomeRules(t *testing.T) {
 		{"several documents", "---\n/a: /b\n---\n/c: /d\n...\n---\n", none, "a,/b,,exact\nc,/d,,exact\n",
 			"says neither the status"},
 		{"under redirects", "version: 2\nredirects:\n  /a: /b\n", none, "a,/b,,exact\n",
-			`members beside "redirects" are ignored: "version"`},
+			`members beside the redirects are ignored: "version"`},
 		{"anchors", "/a: &new /b\n/c: *new\n", none, "a,/b,,exact\nc,/b,,exact\n",
 			"says neither the status"},
 		{"a refused expression",
@@ -104,16 +104,16 @@ func TestWhatIsNoMapInYAMLIsToldAllAtOnce(t *testing.T) {
 				"destination; write a line such as /old: /new for each"},
 		{"URLs of a configuration", "name: x\nurl: https://a.example/\ntheme: {url: /b}\nnav: [/c]\n",
 			none, "", "file:1:1: this is no table of redirects: it has \"name\", \"theme\", \"nav\""},
-		{"a list of texts", "- /a\n- /b\n", none, "", "it is a list, and no path with a destination"},
+		{"a list of texts", "- /a\n- /b\n", none, "", "it is an array, and no path with a destination"},
 		{"entries of a list", "- from: /a\n- 5\n- {to: /b}\n- {from: [5, [/a]], to: /b}\n", none, "",
 			"file:1:3: the redirect of \"/a\" has no destination\nfile:2:3: a redirect is an object with " +
 				"a path and a destination, not 5\nfile:3:3: the redirect has no path\nfile:4:3: the " +
 				"redirect has no path"},
 		{"entries", "/n: 5\n/l: [a]\n/m: {to: /a}\n/e:\n? [a]\n: /b\n/f: /g\n<<: {/h: /i}\n", none,
-			"m,/a,301,exact\nf,/g,,exact\n", "file:1:1: \"5\" is not a destination\nfile:2:1: the " +
-				"destination of \"/l\" is a text, not a list\nfile:4:1: " +
-				"the destination of \"/e\" is a text, not null\nfile:5:3: a path is a text, not a " +
-				"list\nfile:8:1: maps that are merged with \"<<\""},
+			"m,/a,,exact\nf,/g,,exact\n", "file:1:1: \"5\" is not a destination\nfile:2:1: the " +
+				"destination of \"/l\" is a text, not an array\nfile:4:1: " +
+				"the destination of \"/e\" is a text, not null\nfile:5:3: a path is a text, not an " +
+				"array\nfile:8:1: maps that are merged with \"<<\""},
 		{"what is no YAML", "/a: /b\n/c: /d: e\n/f: /g\n/h: \"i\n/j: /k\n", none, "",
 			"file:2:1: this is not valid YAML: mapping values are not allowed"},
 		{"expressions", "^/a(b|: /c\n/d/[xy]+: /e\n^/x/([0-9]+)$: /f\n^/y/(.*)$: /z/${p}\n", none, "",
@@ -129,6 +129,8 @@ func TestWhatIsNoMapInYAMLIsToldAllAtOnce(t *testing.T) {
 			"file:2:1: this is not valid YAML: "},
 		{"a mistake in a document behind another", "/a: /b\n---\n/c: /d: e\n/f: /g\n", none, "",
 			"file:3:1: this is not valid YAML: mapping values"},
+		{"a value inside itself", "&a {redirects: *a}\n", none, "",
+			"file:1:16: this is no table of redirects: it has \"redirects\""},
 		{"depth", strings.Repeat("[", 100_000), none, "", "file:1:1: this is not valid YAML: "},
 	})
 }
