@@ -47,6 +47,26 @@ func TestAStartWithoutACopySaysWhatIsWrong(t *testing.T) {
 	}
 }
 
+// A copy without rules would stand in at the next start, and turn its 503s into 404s.
+func TestNoCopyIsStoredOfRulesThatWereNeverRead(t *testing.T) {
+	o := startOrigin(t, "/links.json", oldRules)
+	o.fail(answer(503, ""))
+	s := &testcaddy.Server{Storage: testcaddy.StorageDir(t)}
+	t.Cleanup(func() { testcaddy.Must(t, caddy.Stop()) })
+	block := strings.Replace(urlBlock(o.URL+"/links.json", "start without"), "respond next 299",
+		"respond next 404", 1)
+	for range 2 {
+		s.Load(t, block)
+		if got := s.Get(t, "/a"); got.Status != 503 {
+			t.Errorf("a start without the rules answers %d", got.Status)
+		}
+		testcaddy.Must(t, caddy.Stop()) // which stores copies
+	}
+	o.fail(nil)
+	s.Load(t, block)
+	s.Leads(t, "/a", "302 https://old.example/")
+}
+
 func TestAReloadOfTheAdminEndpointFetchesTheRulesAtOnce(t *testing.T) {
 	o := startOrigin(t, "/links.json", oldRules)
 	s := testcaddy.Administer(t, "",

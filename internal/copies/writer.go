@@ -25,8 +25,11 @@ const (
 	share = 100
 )
 
-// Version is the version of rules from a stored copy.
-const Version = "stored copy"
+// The versions of rules that are not stored.
+const (
+	Version   = "stored copy" // of rules from a stored copy
+	NeverRead = "never read"  // of no rules, as their source has never been read
+)
 
 // Copy is the state of a source's copy in Caddy's storage.
 type Copy struct {
@@ -102,7 +105,7 @@ func (w Writer) store() error {
 	w.storing.Lock()
 	defer w.storing.Unlock()
 	version, serving := w.Serving()
-	if version == w.version || version == Version {
+	if version == w.version || version == Version || version == NeverRead {
 		return nil
 	}
 	pause, n := pace.New().Pause, 0

@@ -175,12 +175,9 @@ func (lastGood) Locate(context.Context, string, func(resolver.Rule)) bool { retu
 // Interface guard
 var _ source.Annotated = lastGood{}
 
-// neverRead is the version of a source that a handler has started without.
-const neverRead = "never read"
-
 // IsIncomplete reports whether a source has not been read since the handler started without it.
 func (l *Loaded) IsIncomplete() bool {
-	return slices.Contains(l.versions, neverRead)
+	return slices.Contains(l.versions, copies.NeverRead)
 }
 
 // missing is a source that cannot be read when a handler starts, and has no rules until it can.
@@ -188,7 +185,7 @@ type missing struct{ source.Source }
 
 // Read passes no rules.
 func (missing) Read(context.Context, func(resolver.Rule)) (version string, err error) {
-	return neverRead, nil
+	return copies.NeverRead, nil
 }
 
 // startWithout replaces the sources that cannot be read and that a handler may start without.
