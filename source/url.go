@@ -145,17 +145,19 @@ func (s *URL) Read(ctx context.Context, add func(resolver.Rule)) (version string
 func (s *URL) Watch(ctx context.Context, version string, changed func()) {
 	s.recordServed(version)
 	s.content.seen.begin(version)
-	for {
+	for ctx.Err() == nil {
 		s.mu.Lock()
-		next := time.After(time.Until(s.due))
+		left := time.Until(s.due)
 		s.mu.Unlock()
-		select {
-		case <-ctx.Done():
-			return
-		case <-next:
+		if left <= 0 {
 			if s.content.seen.lookAt(ctx, s.look) {
 				changed()
 			}
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(min(left, longestWait)):
 		}
 	}
 }

@@ -137,6 +137,8 @@ const (
 	firstPause = time.Second
 	// longestRetryAfter bounds how long a server can ask to be left alone.
 	longestRetryAfter = time.Hour
+	// longestWait is how late it is seen that a Read has brought the next request forward.
+	longestWait = time.Minute
 )
 
 // pauseAfter returns when to ask again after a request with this error. It is random, so that a
@@ -155,7 +157,7 @@ func (s *URL) pauseAfter(err error) time.Duration {
 	pause += rand.N(pause/5+1) - pause/10
 	if status, is := errors.AsType[*fetch.StatusError](err); is {
 		left := min(status.RetryAfter, longestRetryAfter)
-		pause = max(pause, left+rand.N(max(0, left)/10+1))
+		pause = max(pause, left+rand.N(left/10+1))
 	}
 	return pause
 }

@@ -73,9 +73,9 @@ func outside(t *testing.T) caddy.Context {
 }
 
 // polled watches a source within a bubble of time.
-func polled(t *testing.T, ctx caddy.Context, s *timed, poll string) {
+func polled(t *testing.T, ctx caddy.Context, s *timed, poll string) (from *source.URL) {
 	t.Helper()
-	from := &source.URL{URL: "https://links.example/links.json"}
+	from = &source.URL{URL: "https://links.example/links.json"}
 	from.Poll = poll
 	if err := from.Provision(ctx); err != nil {
 		t.Fatal(err)
@@ -96,6 +96,7 @@ func polled(t *testing.T, ctx caddy.Context, s *timed, poll string) {
 		end()
 		<-done
 	})
+	return from
 }
 
 // near checks that pauses are the wanted ones, with up to a tenth more or less.
@@ -111,7 +112,7 @@ func near(t *testing.T, got []time.Duration, want ...time.Duration) {
 	}
 }
 
-func TestAServerIsAskedAtTheIntervalAndSoonerAfterAFailure(t *testing.T) {
+func TestAServerIsAskedAtTheInterval(t *testing.T) {
 	ctx := outside(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := new(timed)
@@ -169,6 +170,33 @@ func TestAServerIsLeftAloneForAsLongAsItAsks(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A reload does not wait, and shows that there is nothing more to wait for.
+func TestAServerThatAReloadCouldReadIsAskedAtTheIntervalAgain(t *testing.T) {
+	ctx := outside(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := new(timed)
+		from := polled(t, ctx, s, "30s")
+		s.answer(503, "Retry-After", "3600")
+		time.Sleep(10 * time.Minute)
+		if n := len(s.pauses()); n != 1 {
+			t.Fatalf("it is asked %d times in spite of its Retry-After", n)
+		}
+		read := func() error {
+			_, err := from.Read(t.Context(), func(resolver.Rule) {})
+			return err
+		}
+		if err := read(); err == nil {
+			t.Fatal("what Watch has seen can be read")
+		}
+		s.answer(200)
+		if err := read(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Minute)
+		near(t, s.pauses()[2:], 30*time.Second, 30*time.Second, 30*time.Second)
+	})
 }
 
 func TestASourceThatIsNotPolledAsksNoMore(t *testing.T) {
