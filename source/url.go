@@ -18,6 +18,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/dustin/go-humanize"
+	"go.uber.org/zap"
 
 	"github.com/caddy-shortlink/shortlink/internal/fetch"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -55,6 +56,7 @@ type URL struct {
 
 	ContentOptions
 
+	logger *zap.Logger
 	client fetch.Client
 	kept   Storage // of what is kept in Caddy's storage, under keys that begin with its own
 
@@ -97,6 +99,7 @@ func (s *URL) Provision(ctx caddy.Context) error {
 	s.content.read, s.content.signature = s.open, s.beside(ofSignature)
 	s.content.expectations = s.beside(ofExpectations)
 	s.content.name, s.content.expectName = fetch.Mask(s.URL), fetch.Mask(s.Expect)
+	s.logger = ctx.Logger().With(zap.Stringer("source", s))
 	s.content.reach.CopyKey, s.content.reach.Served = s.kept.Key+".json", s.recordServed
 	return errors.Join(inURLs, inLimits, inOptions)
 }

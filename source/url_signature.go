@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"aead.dev/minisign"
+	"go.uber.org/zap"
 )
 
 // mismatch is the error of rules and a signature that do not belong together.
@@ -45,22 +46,27 @@ func inUTC(unix int64) string { return time.Unix(unix, 0).UTC().Format(time.RFC3
 
 // newestServed returns the time of the newest signature of rules that have served, here or before a
 // restart.
-func (s *URL) newestServed(ctx context.Context) (int64, error) {
+func (s *URL) newestServed(ctx context.Context) (newest int64, err error) {
 	if s.isServedLoaded {
 		return s.served.Load(), nil
 	}
-	newest := int64(0)
+	if newest, err = s.storedServed(ctx); err == nil {
+		s.served.Store(newest)
+	}
+	s.isServedLoaded = err == nil
+	return newest, err
+}
+
+// storedServed returns that time as Caddy's storage has it, which several servers may share.
+func (s *URL) storedServed(ctx context.Context) (unix int64, err error) {
 	stored, err := s.kept.load(ctx, s.kept.Key+".signed")
 	if err == nil {
-		newest, err = strconv.ParseInt(string(stored), 10, 64)
+		unix, err = strconv.ParseInt(string(stored), 10, 64)
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return 0, fmt.Errorf("the time of the last signature cannot be read from Caddy's storage: %w",
-			err)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return unix, nil
 	}
-	s.served.Store(newest)
-	s.isServedLoaded = true
-	return newest, nil
+	return 0, fmt.Errorf("the time of the last signature cannot be read from Caddy's storage: %w", err)
 }
 
 // recordServed records the time of rules that begin to serve, in the background also in Caddy's
@@ -77,7 +83,14 @@ func (s *URL) recordServed(version string) {
 func (s *URL) storeServed() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	text := strconv.FormatInt(s.served.Load(), 10)
-	// An error is also one of storing the copy of the rules, which is logged.
-	_ = s.kept.store(context.Background(), s.kept.Key+".signed", []byte(text))
+	served := s.served.Load()
+	stored, err := s.storedServed(context.Background())
+	if err == nil && stored < served {
+		text := strconv.FormatInt(served, 10)
+		err = s.kept.store(context.Background(), s.kept.Key+".signed", []byte(text))
+	}
+	if err != nil {
+		s.logger.Error("storing the time of a signature failed; older rules may serve after a restart",
+			zap.Error(err))
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -107,6 +109,56 @@ func TestTheSignatureOfRulesThatDoNotServeRefusesNoOthers(t *testing.T) {
 	s.Logged(t, 1, "loop a -> b -> a")
 	o.put(signed(newRules, private, 200)...)
 	s.Eventually(t, "/a", "302 https://new.example/")
+}
+
+// stamp returns the file of the time of the last signature.
+func stamp(t *testing.T, storage string) string {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) { // until stored
+		if found, _ := filepath.Glob(storage + "/shortlink/url/*.signed"); len(found) == 1 {
+			return found[0]
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("no time of a signature is stored")
+		}
+	}
+}
+
+func TestTheTimeOfASignatureThatCannotBeStoredIsLogged(t *testing.T) {
+	public, private := keyPair(t)
+	o := startOrigin(t, signed(oldRules, private, 100)...)
+	s := &testcaddy.Follower{Log: t.TempDir() + "/caddy.log"}
+	everything := "log all {\n output file " + s.Log + "\n }"
+	s.Server = &testcaddy.Server{Storage: testcaddy.StorageDir(t), Options: everything}
+	t.Cleanup(func() { testcaddy.Must(t, caddy.Stop()) })
+	s.Load(t, urlBlock(o.URL+"/links.json", "timeout 1m\n minisign "+public))
+	file := stamp(t, s.Storage)
+	testcaddy.Must(t, os.Remove(file))
+	testcaddy.Must(t, os.Mkdir(file, 0o700))
+	for i, rules := range []string{newRules, oldRules} {
+		o.put(signed(rules, private, 200+int64(i))...)
+		s.Logged(t, i+1, "storing the time of a signature failed")
+	}
+	s.Leads(t, "/a", "302 https://old.example/")
+}
+
+// Servers that share a storage may get rules from caches, not all at once.
+func TestTheTimeOfANewerSignatureThatAnotherServerHasStoredStays(t *testing.T) {
+	public, private := keyPair(t)
+	o := startOrigin(t, signed(oldRules, private, 100)...)
+	s := &testcaddy.Server{Storage: testcaddy.StorageDir(t)}
+	block := urlBlock(o.URL+"/links.json", "timeout 1m\n minisign "+public)
+	s.Load(t, block)
+	file := stamp(t, s.Storage)
+	testcaddy.Write(t, file, "300")
+	o.put(signed(newRules, private, 200)...)
+	s.Eventually(t, "/a", "302 https://new.example/")
+	o.put(signed(oldRules, private, 201)...)
+	s.Eventually(t, "/a", "302 https://old.example/") // so the time of the last one has been stored
+	testcaddy.Must(t, caddy.Stop())
+	if got := testcaddy.ReadFile(t, file); got != "300" {
+		t.Errorf("the time that is stored is %s", got)
+	}
 }
 
 func TestASignatureWithoutATimeIsAnError(t *testing.T) {
