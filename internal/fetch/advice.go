@@ -4,6 +4,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -59,6 +60,9 @@ func advise(err error) error {
 		return fmt.Errorf("its certificate is valid from %s until %s, which is not now by the clock "+
 			"here; renew it, or set the clock", invalid.Cert.NotBefore.Format(time.RFC3339),
 			invalid.Cert.NotAfter.Format(time.RFC3339))
+	}
+	if failed, is := errors.AsType[*net.OpError](err); is {
+		err = failed.Err // without addresses, which differ from try to try
 	}
 	text := err.Error()
 	for _, advice := range errorAdvice {

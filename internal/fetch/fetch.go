@@ -37,7 +37,7 @@ type Client struct {
 
 // Resource is what lies at a URL.
 type Resource struct {
-	Text           []byte // not nil
+	Text           []byte // not nil once it is received
 	MediaType      string
 	ETag, Modified string // by which the server is asked whether the resource has changed
 }

@@ -6,7 +6,9 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/caddy-shortlink/shortlink/internal/fetch"
@@ -62,6 +64,23 @@ func TestAnAnswerThatIsNotValidIsNotCited(t *testing.T) {
 		} else if strings.Contains(err.Error(), "a-secret") && !strings.HasPrefix(told, "it redirects to") {
 			t.Errorf("%.60q: the error cites it: %v", answer, err)
 		}
+	}
+}
+
+// failing answers no request.
+type failing struct{ err error }
+
+func (f failing) RoundTrip(*http.Request) (*http.Response, error) { return nil, f.err }
+
+func TestTheErrorOfAConnectionHasNoAddressWhichDiffersFromTryToTry(t *testing.T) {
+	client := fetch.Client{Transport: failing{&net.OpError{
+		Op: "write", Net: "tcp", Source: &net.TCPAddr{Port: 41234}, Addr: &net.TCPAddr{Port: 443},
+		Err: os.NewSyscallError("write", syscall.EPIPE),
+	}}}
+	from := &url.URL{Scheme: "https", Host: "links.example"}
+	_, err := client.Get(t.Context(), from, fetch.Resource{})
+	if err == nil || err.Error() != "links.example: write: broken pipe" {
+		t.Errorf("the error is %v", err)
 	}
 }
 
