@@ -18,8 +18,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// content reads rules from the bytes of a file or a storage entry. One read parses, hashes and
-// verifies the same bytes.
+// content reads rules from one text: of a file, a storage entry or a URL. One read parses, hashes
+// and verifies the same bytes.
 type content struct {
 	name      string
 	format    rulefile.Format
