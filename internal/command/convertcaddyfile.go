@@ -44,7 +44,7 @@ var (
 	plainURL = regexp.MustCompile(
 		`^(?:https?://([\w.-]+(?::\d+)?))?(/(?:[\w.~/+,;=@!-]*|\*))(?:\?([\w.~/%+,;=@!&-]+))?$`)
 	plainTo = regexp.MustCompile(
-		`^(?:https?://[\w.-]+(?::\d+)?)?(?:/[\w.~/%+,;=@!-]*)?(?:/:splat)?(?:\?[\w.~/%+,;=@!&-]*)?` +
+		`^(?:https?://[\w.-]+(?::\d+)?)?(?:/[\w.~/%+,;=@!-]*)?(?:/{splat})?(?:\?[\w.~/%+,;=@!&-]*)?` +
 			`(?:#[\w-]*)?$`)
 )
 
@@ -53,7 +53,7 @@ func newCaddyfile(from string, all []migrate.Redirect) *caddyfile {
 	seen := map[string]bool{} // the first of several counts
 	for _, r := range all {
 		parts := plainURL.FindStringSubmatch(r.URL)
-		to, hasRest := strings.CutSuffix(r.To, "/:splat")
+		to, hasRest := strings.CutSuffix(r.To, "/{splat}")
 		if parts == nil || seen[r.URL] || r.To == "" || !plainTo.MatchString(r.To) ||
 			hasRest && parts[2] != "/*" {
 			continue

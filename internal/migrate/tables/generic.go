@@ -38,7 +38,7 @@ type genericColumn struct {
 
 func newGenericTable(in migrate.Input) *genericTable {
 	u := &genericTable{
-		t: migrate.Table{Reading: in.Reading}, rows: rulefile.NewRows(in.Reader, in.Source),
+		t: migrate.Table{Input: in}, rows: rulefile.NewRows(in.Reader, in.Source),
 		given: in.Columns, paths: pathKeys{isUnstated: in.Reading.Exact == nil},
 	}
 	u.rows.Renaming = rulefile.Renaming{Header: u.rename, Field: u.field}
