@@ -36,6 +36,8 @@ func (t *Table) Position(line, column int) resolver.Position {
 // Format is a format that rules can be converted from.
 type Format struct {
 	Name rulefile.Format
+	// Files are names of its files, and extensions, in lower case.
+	Files []string
 	// Read reads the rules of a file; see [LinesOf].
 	Read func(in Input, add func(resolver.Rule)) (ReadResult, error)
 	// HasHosts reports whether an entry can be limited to one host. SaysStatus and SaysExact report
@@ -91,7 +93,9 @@ func LinesOf(read Reader) func(Input, func(resolver.Rule)) (ReadResult, error) {
 		})
 		end := cmp.Or(read(t, in.Reader), io.EOF)
 		t.remarkOnKeys()
-		t.release()
+		for _, h := range t.held {
+			t.Table.Add(h.Line)
+		}
 		t.Rules(add)
 		found.Entries, found.Elsewhere = t.Entries(), t.redirectsElsewhere()
 		found.Warnings, err = reports.Result(end)
@@ -152,12 +156,12 @@ func (t *Table) AddPaths(
 	for _, how := range e.Approximations() {
 		t.Approximate(line.At, how)
 	}
-	if e.Loosened != nil {
-		t.addLoosely(lines, e)
-		return true
-	}
 	for _, line := range lines {
-		t.Add(line)
+		if e.Loosened != nil {
+			t.held = append(t.held, heldLine{line, e.Matches})
+		} else {
+			t.Add(line)
+		}
 	}
 	return true
 }

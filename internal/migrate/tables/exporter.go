@@ -21,7 +21,7 @@ type exporter struct {
 	has, any []string
 	status   int
 	query    resolver.QueryMode // of rules, also where a destination has a query
-	// isBulk reports whether tables have no header. Keys are URLs then, perhaps without a scheme.
+	// isBulk reports whether the table has no header.
 	isBulk, slashesCount bool
 	lastCounts           bool // of rows with the same path, the last one holds
 	hasRelative          bool // a destination that is no URL is a path, also without "/"
@@ -34,7 +34,7 @@ func exporters() []exporter {
 	return []exporter{{
 		name: "WordPress Redirection", has: []string{"source", "target", "regex"},
 		header: map[string]string{"source": "key", "target": "destination",
-			"regex": "regex", "code": "status", "type": "kind", "status": "state"},
+			"regex": "matching", "code": "status", "type": "kind", "status": "state"},
 		status: 301, slashesCount: true,
 		remarks: []string{"WordPress Redirection ignores requests with a query unless a redirect says " +
 			"otherwise; rules answer them, too"},
@@ -46,7 +46,7 @@ func exporters() []exporter {
 	}, {
 		name: "Yoast", has: []string{"origin", "target", "type", "format"},
 		header: map[string]string{"origin": "key", "target": "destination",
-			"type": "status", "format": "regex"},
+			"type": "status", "format": "matching"},
 		status: 301,
 	}, {
 		name: "Shlink", has: []string{"longurl"}, any: []string{"shortcode", "shorturl"},
@@ -85,31 +85,27 @@ func exporters() []exporter {
 			"says caseSensitive; the option fold case does so for a whole site",
 			"Vercel does not pass on the query of a request, unless a row says so; --query sets " +
 				"another mode"},
-	}, cloudflare()}
-}
-
-// cloudflare returns the exporter for Cloudflare's bulk redirects. Most tables have no header.
-func cloudflare() exporter {
-	return exporter{
-		name: "Cloudflare", has: []string{"source_url", "target_url"},
-		any: []string{"status_code", "preserve_query_string", "include_subdomains",
-			"subpath_matching", "preserve_path_suffix"},
+	}, {
+		name: "Cloudflare", has: bulkHeader[:2], any: bulkHeader[2:],
 		header: map[string]string{"source_url": "link", "target_url": "destination",
 			"status_code": "status", "preserve_query_string": "query",
 			"include_subdomains": "subdomains", "subpath_matching": "subpath",
 			"preserve_path_suffix": "suffix"},
 		status: 301, query: resolver.QueryIgnore, slashesCount: true,
-	}
+	}}
 }
 
-// cloudflareColumns are the columns of a table without a header.
-func cloudflareColumns() []string {
-	return []string{"link", "destination", "status", "query", "subdomains", "subpath", "suffix"}
-}
+// bulkHeader are the columns of Cloudflare's bulk redirects. Most tables do not have this row.
+var bulkHeader = []string{"source_url", "target_url", "status_code", "preserve_query_string",
+	"include_subdomains", "subpath_matching", "preserve_path_suffix"}
 
 // exporterOf returns the exporter of a table with the given first row. It returns nil for a table
 // of rules.
 func exporterOf(first, hosts []string) *exporter {
+	isBulk := isBulkRow(first, hosts)
+	if isBulk {
+		first = bulkHeader
+	}
 	for _, p := range exporters() {
 		names := p.namesOf(first)
 		lacks := func(name string) bool { return !slices.Contains(names, name) }
@@ -120,11 +116,7 @@ func exporterOf(first, hosts []string) *exporter {
 		for _, name := range names {
 			p.columns = append(p.columns, p.header[name])
 		}
-		return &p
-	}
-	if isCloudflareTable(first, hosts) {
-		p := cloudflare()
-		p.isBulk, p.columns = true, cloudflareColumns()
+		p.isBulk = isBulk
 		return &p
 	}
 	return nil
@@ -142,21 +134,20 @@ func (p *exporter) namesOf(first []string) []string {
 	return names
 }
 
-// isCloudflareTable reports whether a first row is one of Cloudflare's bulk redirects. The key is a
-// URL or begins with one of the site's hosts. Or a field is true or false, or there are more
-// columns than ours.
-func isCloudflareTable(first, hosts []string) bool {
+// isBulkRow reports whether a row is one of Cloudflare's bulk redirects. The key is a URL or begins
+// with one of the site's hosts. Or a field is true or false, or there are more columns than ours.
+func isBulkRow(row, hosts []string) bool {
 	const columnsWithoutHeader = 5 // of ours
-	if len(first) < 2 || len(first) > len(cloudflareColumns()) ||
-		!resolver.IsDestination(strings.TrimSpace(first[1])) {
+	if len(row) < 2 || len(row) > len(bulkHeader) ||
+		!resolver.IsDestination(strings.TrimSpace(row[1])) {
 		return false
 	}
-	name, _, isBelow := strings.Cut(first[0], "/")
+	name, _, isBelow := strings.Cut(row[0], "/")
 	host, err := weburl.ParseHost(name)
 	isOwn := isBelow && err == nil && slices.Contains(hosts, host)
 	isTruth := func(field string) bool {
 		return strings.EqualFold(field, "true") || strings.EqualFold(field, "false")
 	}
-	return migrate.IsURL(first[0]) || len(first) > columnsWithoutHeader || isOwn ||
-		slices.ContainsFunc(first[2:], isTruth)
+	return migrate.IsURL(row[0]) || len(row) > columnsWithoutHeader || isOwn ||
+		slices.ContainsFunc(row[2:], isTruth)
 }
