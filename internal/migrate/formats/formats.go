@@ -65,7 +65,7 @@ func All() []migrate.Format {
 	}, {
 		Name: "iis", Read: migrate.LinesOf(lists.ReadIIS), HasHosts: true, HasLines: true,
 		SeveralPerLine: true,
-		Files: []string{"web.config"},
+		Files:          []string{"web.config"},
 	}, {
 		Name: "mkdocs", Read: migrate.LinesOf(generators.ReadMkDocs), HasLines: true,
 		Files: []string{"mkdocs.yml"},

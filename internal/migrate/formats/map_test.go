@@ -53,11 +53,11 @@ func TestWhatAMapDoesNotSayIsToldOf(t *testing.T) {
 		{`"a/{x}": "/b"`, "", "rules with templates, windows, gone or pass are for json"},
 		{`"a": "gone"`, "", "a line of a map leads one path to one destination"},
 		{`"a b": "/c"`, "", "paths and destinations in a map have no spaces"},
-		{`"a/": "/c"`, "", "a map would match a; write the key like that"},
-		{`"100%": "/c"`, "", "a map would match 100%25"},
+		{`"a/": "/c"`, "", "a map would match another path; write the key without"},
+		{`"100%": "/c"`, "", "a map would match another path"},
 		{`"a": {"to": "/c;", "exact": true}`, "", "write it percent-encoded"},
 		{`"a": {"to": "/c{", "exact": true}`, "", "write it percent-encoded"},
-		{`"a//b": {"to": "/c", "exact": true}`, "", "no request reaches a line with"},
+		{`"a//b": {"to": "/c", "exact": true}`, "", "a map would match another path"},
 	} {
 		out, done := convert(t, rulefile.JSON, migrate.Map, "{"+tt.rule+"}")
 		says := migratetest.ReportsOf(done.Approximated) + migratetest.ReportsOf(done.Refused)

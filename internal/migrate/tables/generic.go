@@ -2,7 +2,6 @@ package tables
 
 import (
 	"errors"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,16 +50,19 @@ func (u *genericTable) read(
 
 // addRule adds the rules of a row.
 func (u *genericTable) addRule(rule resolver.Rule, add func(resolver.Rule)) {
+	line := redirects.Line{At: rule.Position, To: redirects.Literal(rule.Value),
+		Status: rule.Status, Query: rule.Query, Refused: u.refused}
 	switch {
 	case u.refused != nil:
-		u.RefuseLine(redirects.Line{At: rule.Position, To: redirects.Literal(rule.Value),
-			Status: rule.Status, Query: rule.Query}, nil, u.refused)
+		u.Add(line)
 	case !u.isPath:
 		add(rule)
 	case strings.Contains(rule.Key, "*"):
-		if err := addWildcard(rule, add); err != nil {
-			u.Refuse(rule.Position, nil, err)
+		if rule.Unlisted || rule.Note != "" || rule.Windows != "" || !resolver.IsDestination(rule.Value) {
+			line.Refused = errors.New("a row with a \"*\" has a destination, a status and a query mode " +
+				"alone; leave out \"/*\" and the column exact, and the row matches below its path, too")
 		}
+		u.AddWildcard(line, "/"+rule.Key, rule.Value)
 	case leadsToItself(&rule):
 		u.Approximate(rule.Position, "the row leads to itself, or to itself with a slash: the next "+
 			"handler answers its requests; remove the row")
@@ -68,31 +70,6 @@ func (u *genericTable) addRule(rule resolver.Rule, add func(resolver.Rule)) {
 		rule.Exact = rule.Exact || u.isUnstated
 		add(rule)
 	}
-}
-
-// restOfPath matches what stands for the rest of a path at the end of a destination.
-var restOfPath = regexp.MustCompile(`/(:splat|\*|\$1)$`)
-
-// addWildcard adds the rules of a row whose key has a wildcard.
-func addWildcard(rule resolver.Rule, add func(resolver.Rule)) error {
-	key, isBelow := strings.CutSuffix(rule.Key, "/*")
-	if !isBelow || strings.Contains(key, "*") {
-		return errors.New("a \"*\" in a key stands for the rest of the path, behind a \"/\" at its " +
-			"end; write a row for each path, or use Caddy's redir with a path matcher")
-	}
-	to := restOfPath.ReplaceAllLiteralString(rule.Value, "/")
-	if strings.Contains(to, "*") || strings.Contains(to, ":splat") {
-		return errors.New("the rest of the path is appended to the destination; write \":splat\" at " +
-			"its end, behind a \"/\"")
-	}
-	isAlone := to == rule.Value
-	rule.Key, rule.Value, rule.Exact = key, to, isAlone
-	add(rule)
-	if isAlone {
-		rule.Key, rule.Exact = key+"/{+splat}", false
-		add(rule)
-	}
-	return nil
 }
 
 // leadsToItself reports whether a rule leads to its own path, perhaps with a slash more or less.
