@@ -12,86 +12,68 @@ import (
 // exporter is a program whose tables have recognisable columns.
 type exporter struct {
 	name string
-	// header maps a column name to the meaning of the column. Names are in lower case without
-	// blanks, unless isSpelled is set. A key is a path or a URL. A link is a URL, perhaps without a
-	// scheme.
-	header    map[string]string
+	// header has the names of columns and what they hold. A key is a path or a URL. A link is a
+	// URL, perhaps without a scheme. A table of the exporter has all columns with a "!" in front,
+	// and one of those with a "?". Names are in lower case without blanks, unless isSpelled is set.
+	header    string
 	isSpelled bool
-	// A table of the exporter has all columns in has, and one of those in any.
-	has, any []string
-	status   int
-	query    resolver.QueryMode // of rules, also where a destination has a query
-	// isBulk reports whether the table has no header.
-	isBulk, slashesCount bool
-	lastCounts           bool // of rows with the same path, the last one holds
-	hasRelative          bool // a destination that is no URL is a path, also without "/"
-	remarks              []string
-	columns              []string // meanings of the table's columns; "" for none
+	status    int
+	query     resolver.QueryMode // of rules, also where a destination has a query
+	// slashesCount reports whether a slash at the end of a path makes a difference, and lastCounts
+	// whether of rows with the same path the last one holds.
+	slashesCount, lastCounts bool
+	hasRelative              bool // a destination that is no URL is a path, also without "/"
+	remarks                  []string
+
+	isBulk  bool     // the table has no header
+	columns []string // what the table's columns hold; "" for nothing with a meaning here
 }
 
 // exporters returns the exporters. The first whose columns match a table counts.
 func exporters() []exporter {
 	return []exporter{{
-		name: "WordPress Redirection", has: []string{"source", "target", "regex"},
-		header: map[string]string{"source": "key", "target": "destination",
-			"regex": "matching", "code": "status", "type": "kind", "status": "state"},
-		status: 301, slashesCount: true,
+		name: "WordPress Redirection", status: 301, slashesCount: true,
+		header: "!source=key !target=destination !regex=matching code=status type=kind status=state",
 		remarks: []string{"WordPress Redirection ignores requests with a query unless a redirect says " +
 			"otherwise; rules answer them, too"},
 	}, {
-		name: "Rank Math", has: []string{"source", "matching", "destination"},
-		header: map[string]string{"source": "key", "matching": "matching",
-			"destination": "destination", "type": "status", "status": "state", "ignore": "ignore"},
-		status: 301, hasRelative: true,
+		name: "Rank Math", status: 301, hasRelative: true,
+		header: "!source=key !matching=matching !destination=destination type=status status=state " +
+			"ignore=ignore",
 	}, {
-		name: "Yoast", has: []string{"origin", "target", "type", "format"},
-		header: map[string]string{"origin": "key", "target": "destination",
-			"type": "status", "format": "matching"},
-		status: 301,
+		name: "Yoast", status: 301,
+		header: "!origin=key !target=destination !type=status !format=matching",
 	}, {
-		name: "Shlink", has: []string{"longurl"}, any: []string{"shortcode", "shorturl"},
-		header: map[string]string{"longurl": "destination", "shortcode": "key",
-			"shorturl": "link", "domain": "domain"},
-		status: 302, query: resolver.QueryMerge,
+		name: "Shlink", status: 302, query: resolver.QueryMerge,
+		header:  "!longurl=destination ?shortcode=key ?shorturl=link domain=domain",
 		remarks: []string{"Shlink's tables do not contain its rules for devices, languages and dates"},
 	}, {
-		name: "Dub", has: []string{"shortlink", "destinationurl"},
-		header: map[string]string{"shortlink": "link", "destinationurl": "destination"},
-		status: 302, query: resolver.QueryMerge,
+		name: "Dub", status: 302, query: resolver.QueryMerge,
+		header: "!shortlink=link !destinationurl=destination",
 	}, {
-		name: "Bitly", has: []string{"long_url"}, any: []string{"link", "bitlink", "custom_bitlinks"},
-		header: map[string]string{"long_url": "destination", "link": "link",
-			"bitlink": "link", "custom_bitlinks": "link"},
-		status: 301,
+		name: "Bitly", status: 301,
+		header: "!long_url=destination ?link=link ?bitlink=link ?custom_bitlinks=link",
 	}, {
-		name: "Kutt", has: []string{"address", "target"},
-		header: map[string]string{"address": "key", "target": "destination",
-			"domain": "domain"},
-		status: 302,
+		name: "Kutt", status: 302, header: "!address=key !target=destination domain=domain",
 	}, {
-		name: "YOURLS", has: []string{"keyword", "url"},
-		header: map[string]string{"keyword": "key", "url": "destination"},
-		status: 301, query: resolver.QueryIgnore,
+		name: "YOURLS", status: 301, query: resolver.QueryIgnore,
+		header: "!keyword=key !url=destination",
 		remarks: []string{"YOURLS does not pass on the query of a request, unless a plugin does; " +
 			"--query sets another mode"},
 	}, {
-		name: "Vercel", has: []string{"source", "destination"}, isSpelled: true,
-		any: []string{"permanent", "statuscode", "casesensitive", "sensitive", "preservequeryparams"},
-		header: map[string]string{"source": "key", "destination": "destination",
-			"permanent": "permanent", "statuscode": "status", "query": "query",
-			"preservequeryparams": "query"},
-		status: 307, query: resolver.QueryIgnore, slashesCount: true, lastCounts: true,
+		name: "Vercel", status: 307, query: resolver.QueryIgnore,
+		isSpelled: true, slashesCount: true, lastCounts: true,
+		header: "!source=key !destination=destination ?permanent=permanent ?statuscode=status " +
+			"?casesensitive= ?sensitive= ?preservequeryparams=query query=query",
 		remarks: []string{"Vercel matches paths of bulk redirects in either letter case, unless a row " +
 			"says caseSensitive; the option fold case does so for a whole site",
 			"Vercel does not pass on the query of a request, unless a row says so; --query sets " +
 				"another mode"},
 	}, {
-		name: "Cloudflare", has: bulkHeader[:2], any: bulkHeader[2:],
-		header: map[string]string{"source_url": "link", "target_url": "destination",
-			"status_code": "status", "preserve_query_string": "query",
-			"include_subdomains": "subdomains", "subpath_matching": "subpath",
-			"preserve_path_suffix": "suffix"},
-		status: 301, query: resolver.QueryIgnore, slashesCount: true,
+		name: "Cloudflare", status: 301, query: resolver.QueryIgnore, slashesCount: true,
+		header: "!source_url=link !target_url=destination ?status_code=status " +
+			"?preserve_query_string=query ?include_subdomains=subdomains ?subpath_matching=subpath " +
+			"?preserve_path_suffix=suffix",
 	}}
 }
 
@@ -107,31 +89,39 @@ func exporterOf(first, hosts []string) *exporter {
 		first = bulkHeader
 	}
 	for _, p := range exporters() {
-		names := p.namesOf(first)
-		lacks := func(name string) bool { return !slices.Contains(names, name) }
-		has := func(name string) bool { return !lacks(name) }
-		if slices.ContainsFunc(p.has, lacks) || p.any != nil && !slices.ContainsFunc(p.any, has) {
-			continue
+		if p.isOf(first) {
+			p.isBulk = isBulk
+			return &p
 		}
-		for _, name := range names {
-			p.columns = append(p.columns, p.header[name])
-		}
-		p.isBulk = isBulk
-		return &p
 	}
 	return nil
 }
 
-// namesOf returns the column names in the form that the exporter's header uses.
-func (p *exporter) namesOf(first []string) []string {
-	names := make([]string, len(first))
-	for i, field := range first {
+// isOf reports whether a header is one of the exporter's, and sets what its columns hold.
+func (p *exporter) isOf(header []string) bool {
+	names := make([]string, len(header))
+	for i, field := range header {
 		names[i] = strings.ToLower(strings.TrimSpace(field))
 		if !p.isSpelled {
 			names[i] = strings.Join(strings.Fields(names[i]), "")
 		}
 	}
-	return names
+	holds, needsOne, hasOne := map[string]string{}, false, false
+	for column := range strings.FieldsSeq(p.header) {
+		name, what, _ := strings.Cut(strings.TrimLeft(column, "!?"), "=")
+		holds[name] = what
+		isThere := slices.Contains(names, name)
+		switch {
+		case column[0] == '!' && !isThere:
+			return false
+		case column[0] == '?':
+			needsOne, hasOne = true, hasOne || isThere
+		}
+	}
+	for _, name := range names {
+		p.columns = append(p.columns, holds[name])
+	}
+	return hasOne || !needsOne
 }
 
 // isBulkRow reports whether a row is one of Cloudflare's bulk redirects. The key is a URL or begins
