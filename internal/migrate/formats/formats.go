@@ -18,64 +18,44 @@ import (
 
 // All returns the formats of sources, and those of other programs.
 func All() []migrate.Format {
-	return []migrate.Format{{
-		Name: rulefile.JSON, Read: migrate.ReadJSON, SeveralPerLine: true,
-	}, {
-		Name: rulefile.CSV, Read: tables.ReadCSV, HasHosts: true, HasLines: true,
-	}, {
-		Name: rulefile.Redirects, Read: migrate.LinesOf(lists.ReadRedirects),
-		HasHosts: true, HasLines: true, SaysStatus: true, SaysExact: true, IsNetlify: true,
-	}, {
-		Name: "netlify-toml", Read: migrate.LinesOf(lists.ReadNetlifyTOML),
-		HasHosts: true, HasLines: true, SaysStatus: true, SaysExact: true, IsNetlify: true,
-		Files: []string{"netlify.toml"},
-	}, {
-		Name: "array", Read: migrate.LinesOf(lists.ReadArray), HasHosts: true, HasKeys: true,
-		SeveralPerLine: true, HasExpressions: true,
-		Files: []string{"vercel.json", "firebase.json", "docs.json", "mint.json", "routes-manifest.json"},
-	}, {
-		Name: "htaccess", Read: migrate.LinesOf(apache.Read),
-		HasHosts: true, HasLines: true, SaysExact: true, HasExpressions: true,
-		Files: []string{".htaccess"},
-	}, {
-		Name: migrate.Map, Read: migrate.LinesOf(nginx.Read),
-		HasHosts: true, HasLines: true, SeveralPerLine: true, HasExpressions: true,
-		Files: []string{".map", ".conf"},
-	}, {
-		Name: "yaml", Read: migrate.LinesOf(lists.ReadYAML), HasHosts: true, HasKeys: true,
-		SeveralPerLine: true, HasExpressions: true,
-		Files: []string{".yaml", ".yml"},
-	}, {
-		Name: "golink", Read: migrate.LinesOf(lists.ReadGolink), SeveralPerLine: true,
-	}, {
-		Name: "amplify", Read: migrate.LinesOf(lists.ReadAmplify),
-		HasHosts: true, SaysExact: true, SeveralPerLine: true, HasExpressions: true,
-	}, {
-		Name: "azure", Read: migrate.LinesOf(lists.ReadAzure), SaysExact: true, SeveralPerLine: true,
-		Files: []string{"staticwebapp.config.json"},
-	}, {
-		Name: "wordpress", Read: migrate.LinesOf(lists.ReadWordPress), HasHosts: true,
-		SeveralPerLine: true, HasExpressions: true,
-	}, {
-		Name: "openpublishing", Read: migrate.LinesOf(lists.ReadOpenPublishing), SeveralPerLine: true,
-		Files: []string{".openpublishing.redirection.json"},
-	}, {
-		Name: "s3", Read: migrate.LinesOf(lists.ReadS3), SaysExact: true, SeveralPerLine: true,
-		Files: []string{"s3_website.yml"},
-	}, {
-		Name: "iis", Read: migrate.LinesOf(lists.ReadIIS), HasHosts: true, HasLines: true,
-		SeveralPerLine: true,
-		Files:          []string{"web.config"},
-	}, {
-		Name: "mkdocs", Read: migrate.LinesOf(generators.ReadMkDocs), HasLines: true,
-		Files: []string{"mkdocs.yml"},
-	}, {
-		Name: "mdbook", Read: migrate.LinesOf(generators.ReadMdBook), HasLines: true,
-		Files: []string{"book.toml"},
-	}, {
-		Name: "rediraffe", Read: migrate.LinesOf(generators.ReadRediraffe), HasLines: true,
-		Files: []string{".rediraffe"},
-	}}
+	return []migrate.Format{
+		{Name: rulefile.JSON, Read: migrate.ReadJSON, SeveralPerLine: true},
+		{Name: rulefile.CSV, Read: tables.ReadCSV, HasHosts: true, HasLines: true},
+		{Name: rulefile.Redirects, Read: migrate.LinesOf(lists.ReadRedirects),
+			HasHosts: true, HasLines: true, SaysStatus: true, SaysExact: true, IsNetlify: true},
+		{Name: "netlify-toml", Read: migrate.LinesOf(lists.ReadNetlifyTOML),
+			HasHosts: true, HasLines: true, SaysStatus: true, SaysExact: true, IsNetlify: true,
+			Files: []string{"netlify.toml"}},
+		{Name: "array", Read: migrate.LinesOf(lists.ReadArray),
+			HasHosts: true, HasKeys: true, SeveralPerLine: true, HasExpressions: true,
+			Files: []string{"vercel.json", "firebase.json", "docs.json", "mint.json",
+				"routes-manifest.json"}},
+		{Name: "htaccess", Read: migrate.LinesOf(apache.Read), Files: []string{".htaccess"},
+			HasHosts: true, HasLines: true, SaysExact: true, HasExpressions: true},
+		{Name: migrate.Map, Read: migrate.LinesOf(nginx.Read), Files: []string{".map", ".conf"},
+			HasHosts: true, HasLines: true, SeveralPerLine: true, HasExpressions: true},
+		{Name: "yaml", Read: migrate.LinesOf(lists.ReadYAML), Files: []string{".yaml", ".yml"},
+			HasHosts: true, HasKeys: true, SeveralPerLine: true, HasExpressions: true},
+		{Name: "golink", Read: migrate.LinesOf(lists.ReadGolink), SeveralPerLine: true},
+		{Name: "amplify", Read: migrate.LinesOf(lists.ReadAmplify),
+			HasHosts: true, SaysExact: true, SeveralPerLine: true, HasExpressions: true},
+		{Name: "azure", Read: migrate.LinesOf(lists.ReadAzure), SaysExact: true, SeveralPerLine: true,
+			Files: []string{"staticwebapp.config.json"}},
+		{Name: "wordpress", Read: migrate.LinesOf(lists.ReadWordPress),
+			HasHosts: true, SeveralPerLine: true, HasExpressions: true},
+		{Name: "openpublishing", Read: migrate.LinesOf(lists.ReadOpenPublishing), SeveralPerLine: true,
+			Files: []string{".openpublishing.redirection.json"}},
+		{Name: "s3", Read: migrate.LinesOf(lists.ReadS3), SaysExact: true, SeveralPerLine: true,
+			Files: []string{"s3_website.yml"}},
+		{Name: "iis", Read: migrate.LinesOf(lists.ReadIIS), Files: []string{"web.config"},
+			HasHosts: true, HasLines: true, SeveralPerLine: true},
+		{Name: "mkdocs", Read: migrate.LinesOf(generators.ReadMkDocs), HasLines: true,
+			Files: []string{"mkdocs.yml"}},
+		{Name: "mdbook", Read: migrate.LinesOf(generators.ReadMdBook), HasLines: true,
+			Files: []string{"book.toml"}},
+		{Name: "rediraffe", Read: migrate.LinesOf(generators.ReadRediraffe), HasLines: true,
+			Files: []string{".rediraffe"}},
+	}
 }
 
 // Names returns the names of all formats.

@@ -13,12 +13,10 @@ import (
 
 // column is a column of a header.
 type column struct {
-	name  string
-	at    resolver.Position
-	own   string // its name here, "" for none
-	known certainty
-	// hasStatus and hasOther report whether skipped fields hold a status, or something else.
-	hasStatus, hasOther bool
+	name      string
+	own       string // its name here, "" for none
+	known     certainty
+	isSkipped bool // some of its fields have been skipped
 }
 
 // certainty says how well the meaning of a column is known. Of several with the same meaning, those
@@ -76,8 +74,8 @@ func meaningOf(name string) (own string, known certainty) {
 func (u *genericTable) rename(header []string) (names []string) {
 	u.columns = nil
 	best, named := map[string]certainty{}, u.namedColumns(header)
-	for i, name := range header {
-		c := column{name: strings.Clone(name), at: u.rows.At(i), own: named[plainName(name)], known: said}
+	for _, name := range header {
+		c := column{name: strings.Clone(name), own: named[plainName(name)], known: said}
 		if c.own == "" {
 			c.own, c.known = meaningOf(name)
 		}
@@ -127,14 +125,11 @@ func plainName(name string) string {
 	return strings.NewReplacer(" ", "", "_", "", "-", "").Replace(strings.ToLower(name))
 }
 
-// skips reports whether to skip a field, and records its content.
+// skips reports whether to skip a field, and records that.
 func (c *column) skips(field string) bool {
-	if field == "" || c.known > perhaps || c.known == perhaps && looksLikeStatus(field) {
-		return false
-	}
-	_, isStatus := parseStatus(field)
-	c.hasStatus, c.hasOther = c.hasStatus || isStatus, c.hasOther || !isStatus
-	return true
+	isSkipped := field != "" && c.known <= perhaps && (c.known < perhaps || !looksLikeStatus(field))
+	c.isSkipped = c.isSkipped || isSkipped
+	return isSkipped
 }
 
 // looksLikeStatus reports whether a field that may hold other things looks like a status.

@@ -31,50 +31,41 @@ type exporter struct {
 
 // exporters returns the exporters. The first whose columns match a table counts.
 func exporters() []exporter {
-	return []exporter{{
-		name: "WordPress Redirection", status: 301, slashesCount: true,
-		header: "!source=key !target=destination !regex=matching code=status type=kind status=state",
-		remarks: []string{"WordPress Redirection ignores requests with a query unless a redirect says " +
-			"otherwise; rules answer them, too"},
-	}, {
-		name: "Rank Math", status: 301, hasRelative: true,
-		header: "!source=key !matching=matching !destination=destination type=status status=state " +
-			"ignore=ignore",
-	}, {
-		name: "Yoast", status: 301,
-		header: "!origin=key !target=destination !type=status !format=matching",
-	}, {
-		name: "Shlink", status: 302, query: resolver.QueryMerge,
-		header:  "!longurl=destination ?shortcode=key ?shorturl=link domain=domain",
-		remarks: []string{"Shlink's tables do not contain its rules for devices, languages and dates"},
-	}, {
-		name: "Dub", status: 302, query: resolver.QueryMerge,
-		header: "!shortlink=link !destinationurl=destination",
-	}, {
-		name: "Bitly", status: 301,
-		header: "!long_url=destination ?link=link ?bitlink=link ?custom_bitlinks=link",
-	}, {
-		name: "Kutt", status: 302, header: "!address=key !target=destination domain=domain",
-	}, {
-		name: "YOURLS", status: 301, query: resolver.QueryIgnore,
-		header: "!keyword=key !url=destination",
-		remarks: []string{"YOURLS does not pass on the query of a request, unless a plugin does; " +
-			"--query sets another mode"},
-	}, {
-		name: "Vercel", status: 307, query: resolver.QueryIgnore,
-		isSpelled: true, slashesCount: true, lastCounts: true,
-		header: "!source=key !destination=destination ?permanent=permanent ?statuscode=status " +
-			"?casesensitive= ?sensitive= ?preservequeryparams=query query=query",
-		remarks: []string{"Vercel matches paths of bulk redirects in either letter case, unless a row " +
-			"says caseSensitive; the option fold case does so for a whole site",
-			"Vercel does not pass on the query of a request, unless a row says so; --query sets " +
-				"another mode"},
-	}, {
-		name: "Cloudflare", status: 301, query: resolver.QueryIgnore, slashesCount: true,
-		header: "!source_url=link !target_url=destination ?status_code=status " +
-			"?preserve_query_string=query ?include_subdomains=subdomains ?subpath_matching=subpath " +
-			"?preserve_path_suffix=suffix",
-	}}
+	return []exporter{
+		{name: "WordPress Redirection", status: 301, slashesCount: true,
+			header: "!source=key !target=destination !regex=matching code=status type=kind status=state",
+			remarks: []string{"WordPress Redirection ignores requests with a query unless a redirect " +
+				"says otherwise; rules answer them, too"}},
+		{name: "Rank Math", status: 301, hasRelative: true,
+			header: "!source=key !matching=matching !destination=destination type=status status=state " +
+				"ignore=ignore"},
+		{name: "Yoast", status: 301,
+			header: "!origin=key !target=destination !type=status !format=matching"},
+		{name: "Shlink", status: 302, query: resolver.QueryMerge,
+			header:  "!longurl=destination ?shortcode=key ?shorturl=link domain=domain",
+			remarks: []string{"Shlink's tables do not contain its rules for devices, languages and dates"}},
+		{name: "Dub", status: 302, query: resolver.QueryMerge,
+			header: "!shortlink=link !destinationurl=destination"},
+		{name: "Bitly", status: 301,
+			header: "!long_url=destination ?link=link ?bitlink=link ?custom_bitlinks=link"},
+		{name: "Kutt", status: 302, header: "!address=key !target=destination domain=domain"},
+		{name: "YOURLS", status: 301, query: resolver.QueryIgnore,
+			header: "!keyword=key !url=destination",
+			remarks: []string{"YOURLS does not pass on the query of a request, unless a plugin does; " +
+				"--query sets another mode"}},
+		{name: "Vercel", status: 307, query: resolver.QueryIgnore,
+			isSpelled: true, slashesCount: true, lastCounts: true,
+			header: "!source=key !destination=destination ?permanent=permanent ?statuscode=status " +
+				"?casesensitive= ?sensitive= ?preservequeryparams=query query=query",
+			remarks: []string{"Vercel matches paths of bulk redirects in either letter case, unless a " +
+				"row says caseSensitive; the option fold case does so for a whole site",
+				"Vercel does not pass on the query of a request, unless a row says so; --query sets " +
+					"another mode"}},
+		{name: "Cloudflare", status: 301, query: resolver.QueryIgnore, slashesCount: true,
+			header: "!source_url=link !target_url=destination ?status_code=status " +
+				"?preserve_query_string=query ?include_subdomains=subdomains ?subpath_matching=subpath " +
+				"?preserve_path_suffix=suffix"},
+	}
 }
 
 // bulkHeader are the columns of Cloudflare's bulk redirects. Most tables do not have this row.

@@ -2,7 +2,6 @@ package tables
 
 import (
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -45,7 +44,8 @@ func (u *genericTable) read(
 		}
 		u.addRule(rule, add)
 	})
-	return warnings, u.remarkOnSkipped(err)
+	u.remarkOnSkipped()
+	return warnings, err
 }
 
 // addRule adds the rules of a row.
@@ -135,27 +135,14 @@ func parseStatus(field string) (code int, ok bool) {
 	return code, ok
 }
 
-// remarkOnSkipped names the columns that are ignored. An ignored column with nothing but statuses
-// is an error.
-func (u *genericTable) remarkOnSkipped(err error) error {
-	if !u.rows.HasHeader() {
-		return err
-	}
+// remarkOnSkipped names the columns that are ignored.
+func (u *genericTable) remarkOnSkipped() {
 	var names migrate.Names
-	isStatus := func(c column) bool { return c.own == "status" }
-	hasStatus := slices.ContainsFunc(u.columns, isStatus)
 	for _, c := range u.columns {
-		if c.known != unknown && !c.hasOther {
-			continue
-		}
-		names.Add(c.name)
-		if c.hasStatus && !c.hasOther && !hasStatus {
-			listed, _ := errors.AsType[rulefile.Errors](err)
-			err = append(listed, &rulefile.Error{Position: c.at, Message: "the column " +
-				printable.Quote(c.name) + ", which is ignored, holds only statuses; call it status, or " +
-				"remove it"})
+		if u.rows.HasHeader() && (c.known == unknown || c.isSkipped) {
+			names.Add(c.name)
 		}
 	}
-	u.RemarkSkipped("columns without a meaning here are", names)
-	return err
+	u.RemarkSkipped("columns without a meaning here, which --columns status=NAME can give one, are",
+		names)
 }

@@ -137,14 +137,9 @@ func (r *row) path() string {
 	return path
 }
 
-// target returns the destination. Dub writes a "'" before text that a spreadsheet would take for a
-// formula.
+// target returns the destination.
 func (r *row) target() string {
 	to := r.fields["destination"]
-	rest, is := strings.CutPrefix(to, "'")
-	if is && rest != "" && strings.IndexByte("=+-@", rest[0]) >= 0 {
-		return rest
-	}
 	if r.exporter.hasRelative && to != "" && to[0] != '/' && !migrate.IsURL(to) {
 		return "/" + to
 	}
