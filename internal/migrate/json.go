@@ -72,12 +72,23 @@ func insideJSON(text string, kind byte, at resolver.Position) iter.Seq2[Node, No
 	}
 }
 
+// decodedOnce is the longest object or list that is decoded once, and not each time a member of it
+// is looked for. An entry is such an object; the list of all entries is not, and takes no memory.
+const decodedOnce = 4096
+
 // jsonNode returns the value of a text.
 func jsonNode(text string, at resolver.Position) Node {
 	n := Node{At: at, Kind: text[0]}
 	switch n.Kind {
 	case '{', '[':
 		n.inside = insideJSON(text, n.Kind, at)
+		if len(text) <= decodedOnce {
+			var members [][2]Node
+			for key, value := range n.inside {
+				members = append(members, [2]Node{key, value})
+			}
+			return keep(n.Kind, at, members)
+		}
 	case '"':
 		if n.Text = text[1 : len(text)-1]; strings.Contains(n.Text, `\`) {
 			_ = json.Unmarshal([]byte(text), &n.Text)

@@ -33,6 +33,13 @@ func collection(kind byte, at resolver.Position, n int, member func(i int) (key,
 	}}
 }
 
+// keep returns an object or a list with members that have been decoded.
+func keep(kind byte, at resolver.Position, members [][2]Node) Node {
+	return collection(kind, at, len(members), func(i int) (key, value Node) {
+		return members[i][0], members[i][1]
+	})
+}
+
 // placeIn returns the position of the end of a text that begins at a position.
 func placeIn(text string, begin resolver.Position) resolver.Position {
 	if lines := strings.Count(text, "\n"); lines > 0 {

@@ -27,8 +27,7 @@ func (t *Table) DecodeXML(text string) (documents Node, err error) {
 				return documents, ErrorAt(at, "this is not valid XML: "+err.Error()+"; close each "+
 					"element, and write & and < in values as &amp; and &lt;")
 			}
-			list := element{members: [][2]Node{{{}, last.node()}}}
-			return list.node(), nil
+			return keep('[', t.Position(1, 1), [][2]Node{{{}, last.node()}}), nil
 		case xml.StartElement:
 			e := &element{at: at}
 			for _, a := range token.Attr {
@@ -67,7 +66,5 @@ func (e *element) node() Node {
 	if e.members == nil {
 		return Node{At: e.at, Kind: '"', Text: strings.TrimSpace(string(e.text))}
 	}
-	return collection('{', e.at, len(e.members), func(i int) (name, value Node) {
-		return e.members[i][0], e.members[i][1]
-	})
+	return keep('{', e.at, e.members)
 }

@@ -207,8 +207,7 @@ func (x *Index) groupOf(p *Pattern) (own string, partners []string) {
 
 // relate decides whether keys of one form must be looked up in another.
 func (x *Index) relate(made, other *form) {
-	const dear = 8 // as many look-ups
-	x.work += dear
+	x.work += 8 // look-ups, about
 	order := made.like.Compare(other.like)
 	places, ok := made.like.placesIn(other.like, x.relation == Tied)
 	if !ok {
