@@ -50,7 +50,7 @@ func TestTablesOfOtherProgramsBecomeRules(t *testing.T) {
 			"at\nhttps://dub.sh/a,https://e.example,3,2024\n" +
 			"d.example/b,https://e.example,3,2024\nhttps://dub.sh/c,'=x,3,2024\n",
 			rulefile.Reading{Hosts: []string{"dub.sh"}}, "a,https://e.example,302,exact\n",
-			"file:3:1: a rule has no host; if \"d.example\" is this site's\n\"=x\" is not a " +
+			"file:3:1: a rule has no host; if \"d.example\" is this site's\n\"'=x\" is not a " +
 				"destination\na table of Dub"},
 		{"several hosts", "Short link,Destination URL\nhttps://a.example/a,/x\nhttps://b.example/b,/x\n",
 			rulefile.Reading{}, "",
@@ -115,7 +115,7 @@ func TestTablesOfOtherProgramsBecomeRules(t *testing.T) {
 			"file:1:1: the text is UTF-16; save the file as UTF-8"},
 		{"one's own, and more", "Source,Target,Code,Hits,Note\n/a,/b,301,3,n\n",
 			rulefile.Reading{Query: resolver.QueryIgnore}, "a,/b,301,exact,,ignore,n\n",
-			"columns without a meaning here are ignored: \"Hits\"\nkeys that begin with"},
+			"columns without a meaning here, which --columns status=NAME can give one, are ignored: \"Hits\"\nkeys that begin with"},
 		{"rows that are none", "keyword,url\n,https://e.example\na?b,/c\na\x01,/c\n\xff,/c\n\"a,b\n" +
 			"c,/d,e\nf,g\n", rulefile.Reading{}, "",
 			"file:2:1: the row has no key\nfile:3:1: a rule matches the path alone\nfile:4:1: the row " +
@@ -166,8 +166,7 @@ func TestTablesThatAreConvertedMayNameColumnsAsUsual(t *testing.T) {
 		{"a proper name beside a usual one", "slug,url,path,new,statuscode,code\na,/b,/x,yes,404,301\n",
 			rulefile.Reading{}, "a,/b,301\n", "ignored: \"path\", \"new\", \"statuscode\""},
 		{"statuses in a column of another name", "from,to,Art,hits\na,/b,410,3\nc,/d,301,301\n",
-			rulefile.Reading{}, "a,/b\nc,/d\n", "file:1:9: the column \"Art\", which is ignored, holds " +
-				"only statuses; call it status\nignored: \"Art\", \"hits\""},
+			rulefile.Reading{}, "a,/b\nc,/d\n", "--columns status=NAME can give one, are ignored: \"Art\", \"hits\""},
 		{"keys that are URLs", "Old URL,New URL\nhttps://a.example/x,/y\nhttps://b.example/x,/z\n",
 			rulefile.Reading{Hosts: []string{"a.example"}}, "x,/y,,exact\n",
 			"file:3:1: a rule has no host; if \"b.example\" is this site's"},
