@@ -91,11 +91,18 @@ type converter struct {
 	places       []packedPosition // of all rules that were read
 }
 
-// read passes the valid rules to write.
+// read passes the valid rules to write, unless the file is of another kind.
 func (c *converter) read(in Input, write func(resolver.Rule)) error {
-	in, err := c.checked(in)
-	if err != nil {
-		return err
+	const enough = 512
+	text, instead := bufio.NewReader(in.Reader), ""
+	if c.from.HasLines {
+		instead = "write --from json for rules, or --from array for a list of redirects"
+	}
+	begin, _ := text.Peek(enough)
+	in.Reader = text
+	if err := rulefile.CheckBeginning(begin, c.from.Name, instead); err != nil {
+		at := resolver.Position{Source: in.Source, Line: 1, Column: 1}
+		return rulefile.Errors{{Position: at, Message: err.Error()}}
 	}
 	found, err := c.from.Read(in, func(rule resolver.Rule) {
 		c.places = append(c.places, c.packPosition(rule.Position))
@@ -109,17 +116,12 @@ func (c *converter) read(in Input, write func(resolver.Rule)) error {
 	chainsMayFail := c.checker.MayFailInChains()
 	c.checker = nil // frees memory for writing
 	c.entries, c.done.Elsewhere = found.Entries, found.Elsewhere
+	lists := map[lint.Kind]*Lines{rulefile.WarnNeverReached: &c.done.Dropped,
+		rulefile.WarnLeftOut: &c.done.Refused, rulefile.WarnApproximated: &c.done.Approximated}
 	for _, w := range found.Warnings {
-		switch w.Kind {
-		case rulefile.WarnNeverReached:
-			c.done.Dropped.Reports = append(c.done.Dropped.Reports, w)
-		case rulefile.WarnLeftOut:
-			c.done.Refused.Reports = append(c.done.Refused.Reports, w)
-		case rulefile.WarnApproximated:
-			c.done.Approximated.Reports = append(c.done.Approximated.Reports, w)
-		case rulefile.WarnWholeTable:
-			c.done.Remarks = append(c.done.Remarks, w.Message)
-		default:
+		if lines := lists[w.Kind]; lines != nil {
+			lines.Reports = append(lines.Reports, w)
+		} else {
 			c.done.Remarks = append(c.done.Remarks, w.String())
 		}
 	}
@@ -128,23 +130,6 @@ func (c *converter) read(in Input, write func(resolver.Rule)) error {
 			"run check on it")
 	}
 	return err
-}
-
-// checked returns the input, or an error if the file is of another kind.
-func (c *converter) checked(in Input) (Input, error) {
-	const enough = 512
-	text, instead := bufio.NewReader(in.Reader), ""
-	if c.from.HasLines {
-		instead = "write --from json for rules, or --from array for a list of redirects"
-	}
-	begin, _ := text.Peek(enough)
-	in.Reader = text
-	err := rulefile.CheckBeginning(begin, c.from.Name, instead)
-	if err == nil {
-		return in, nil
-	}
-	at := resolver.Position{Source: in.Source, Line: 1, Column: 1}
-	return in, rulefile.Errors{{Position: at, Message: err.Error()}}
 }
 
 // isConverted reports whether a rule is valid, and records the result.

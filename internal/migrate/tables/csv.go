@@ -16,7 +16,8 @@ func ReadCSV(in migrate.Input, add func(resolver.Rule)) (migrate.ReadResult, err
 	var wrong error // in rules
 	found, err := migrate.LinesOf(func(t *migrate.Table, r io.Reader) error {
 		rows := rulefile.NewRows(r, in.Source)
-		generic := newGenericTable(t, rows)
+		generic := genericTable{Table: t, rows: rows, isUnstated: in.Reading.Exact == nil}
+		rows.Renaming = rulefile.Renaming{Header: generic.rename, Field: generic.field}
 		first, err := rows.Next()
 		if err == nil {
 			exporter := exporterOf(first, in.Reading.Hosts)

@@ -28,12 +28,6 @@ type genericTable struct {
 	refused        error
 }
 
-func newGenericTable(t *migrate.Table, rows *rulefile.Rows) *genericTable {
-	u := &genericTable{Table: t, rows: rows, isUnstated: t.Reading.Exact == nil}
-	rows.Renaming = rulefile.Renaming{Header: u.rename, Field: u.field}
-	return u
-}
-
 // read reads the rows. The caller has read the first one, or got an error instead.
 func (u *genericTable) read(
 	first []string, firstErr error, add func(resolver.Rule),
@@ -87,8 +81,15 @@ func (u *genericTable) field(i int, column, field string) (own string, err error
 	field = strings.TrimSpace(field)
 	switch {
 	case column == "key":
-		u.isPath, u.refused = strings.HasPrefix(field, "/") || migrate.IsURL(field), nil
-		return u.path(field)
+		u.isPath = strings.HasPrefix(field, "/") || migrate.IsURL(field)
+		path, err := u.WithoutHost(field)
+		if path == "/" {
+			err = redirects.ErrRoot
+		}
+		if u.refused = err; err != nil { // the row is read to its end for Caddy's redir
+			return field, nil
+		}
+		return path, nil
 	case u.rows.HasHeader() && u.columns[i].skips(field):
 		return "", nil
 	case field == "" || column != "status":
@@ -103,20 +104,6 @@ func (u *genericTable) field(i int, column, field string) (own string, err error
 		return "", nil
 	}
 	return strconv.Itoa(code), nil
-}
-
-// path returns the path of a key. If no rule can have the key but perhaps Caddy's redir, the row is
-// read to its end before it is refused.
-func (u *genericTable) path(key string) (string, error) {
-	path, err := u.WithoutHost(key)
-	if path == "/" {
-		err = redirects.ErrRoot
-	}
-	if err != nil {
-		u.refused = err
-		return key, nil
-	}
-	return path, nil
 }
 
 // statusGone is the status of links that are gone in a table of redirects.

@@ -3,6 +3,7 @@ package tables
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -97,15 +98,11 @@ func (r *row) setLine(query resolver.QueryMode) {
 
 // checkMatching refuses a row that matches more than one path of one host.
 func (r *row) checkMatching() {
-	switch matching := strings.ToLower(r.fields["matching"]); matching {
-	case "", "0", "plain", "exact":
-	case "1", "regex":
-		r.refuse(errors.New("a rule's path is not a regular expression; write path and destination as " +
-			"a map in YAML for --from yaml, or use Caddy's redir with a path_regexp matcher"))
-	default:
-		r.refuse(errors.New("a rule matches a whole path, or all below it, not what " +
-			printable.Quote(matching) + " says; write a row for each path, or use Caddy's redir with a " +
-			"path matcher"))
+	matching := strings.ToLower(r.fields["matching"])
+	if !slices.Contains([]string{"", "0", "plain", "exact"}, matching) {
+		r.refuse(errors.New("a rule matches a whole path, or all below it, not by " +
+			printable.Quote(matching) + " (a regular expression, or a part of a path); write path and " +
+			"destination as a map in YAML for --from yaml, or use Caddy's redir with a path_regexp matcher"))
 	}
 	if r.isTrue("subdomains") {
 		r.refuse(errors.New("a rule has no host, and cannot match subdomains; write a row for each"))

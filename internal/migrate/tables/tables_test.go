@@ -32,14 +32,14 @@ func TestTablesOfOtherProgramsBecomeRules(t *testing.T) {
 /u,/unknown,0,302,url,0,,active
 /bad,/new,0,x,url,0,,active
 `, rulefile.Reading{}, "old,/new,301,exact\ndead,gone,,exact\nu,/unknown,302,exact\n",
-			"file:4:1: a rule's path is not a regular expression; write path and destination as a map in " +
-				"YAML\nfile:6:1: a rule can redirect, but not \"pass\"\nfile:7:1: a rule has no status " +
+			"file:4:1: a rule matches a whole path, or all below it, not by \"1\" (a regular " +
+				"expression\nfile:6:1: a rule can redirect, but not \"pass\"\nfile:7:1: a rule has no status " +
 				"404\nfile:9:1: the status must be\nfile:5:1: the redirect is disabled in WordPress " +
 				"Redirection\nthis is read as a table of WordPress Redirection\nignores requests with a " +
 				"query\nignored: \"hits\", \"title\"\ntells a path from that"},
 		{"Yoast", "Origin,Target,Type,Format\n\"old\",\"/new\",301,plain\n\"x\",\"\",410,plain\n" +
 			"\"^b/(.*)\",\"/n/$1\",301,regex\n", rulefile.Reading{}, "old,/new,301,exact\nx,gone,,exact\n",
-			"file:4:1: a rule's path is not a regular expression\na table of Yoast"},
+			"file:4:1: a rule matches a whole path, or all below it, not by \"regex\"\na table of Yoast"},
 		{"Shlink", "createdAt,domain,shortCode,shortUrl,longUrl,title,tags,visits\n" +
 			"2024,,abc,https://s.example/abc,https://e.example/?x=1,t,a|b,3\n" +
 			"2024,,d,https://s.example/d,https://e.example,,,3\n", rulefile.Reading{},
@@ -102,8 +102,8 @@ func TestTablesOfOtherProgramsBecomeRules(t *testing.T) {
 			"4,d,regex,/x,302,,active,\n5,e,exact,/x,302,,inactive,\n6,f,exact,https://x.example,307,,,\n",
 			rulefile.Reading{}, "old,/new/,301,exact\nDead,gone,,exact\nf,https://x.example,307,exact\n",
 			"file:3:1: the redirect also matches its path in other letter case\nfile:4:1: a rule matches " +
-				"a whole path, or all below it, not what \"contains\" says\nfile:5:1: a rule's path is not a " +
-				"regular expression\nfile:6:1: the redirect is disabled\na table of Rank Math\nignored: " +
+				"a whole path, or all below it, not by \"contains\"\nfile:5:1: a rule matches " +
+				"a whole path\nfile:6:1: the redirect is disabled\na table of Rank Math\nignored: " +
 				"\"id\", \"category\""},
 		{"a header that names nothing", "Short link,Long link,Title\na,https://e.example,t\n",
 			rulefile.Reading{},
