@@ -492,7 +492,9 @@ func readText(t *testing.T, r io.Reader) map[string]resolver.Rule {
 func (m *model) file() *kept {
 	path := filepath.Join(m.t.TempDir(), "links.json")
 	k := &kept{name: "file", faults: []string{missing, broken}}
-	k.newSource = func() provisioned { return &source.File{Path: path, Poll: "2s"} }
+	k.newSource = func() provisioned {
+		return &source.File{Path: path, ContentOptions: source.ContentOptions{Poll: "2s"}}
+	}
 	k.write = func(kept) {
 		m.must(os.RemoveAll(path))
 		if k.fault == missing {
@@ -521,7 +523,9 @@ func (m *model) entry(storage *memory) *kept {
 	const key = "links.json"
 	ctx := context.Background()
 	k := &kept{name: "storage", faults: []string{missing, broken, unreachable}}
-	k.newSource = func() provisioned { return &source.Storage{Key: key, Poll: "2s"} }
+	k.newSource = func() provisioned {
+		return &source.Storage{Key: key, ContentOptions: source.ContentOptions{Poll: "2s"}}
+	}
 	k.write = func(kept) {
 		storage.cut(false)
 		if k.fault == missing {

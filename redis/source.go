@@ -94,8 +94,7 @@ type Source struct {
 	Poll string `json:"poll,omitempty"`
 
 	// What Caddy does if it starts while the server cannot be read, and no copy of the rules is
-	// stored: `refuse` to start, or start `without` these rules. Then the other rules serve, and until
-	// the first reading a 404 of the next handler is a 503. Default: `refuse`.
+	// stored: `refuse` to start, the default, or start `without` these rules, as for a file.
 	Start string `json:"start,omitempty"`
 
 	every   time.Duration // 0 for never

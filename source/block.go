@@ -17,6 +17,8 @@ type Block struct {
 	Value    *string
 	Check    func(value string) error // nil for any
 	Options  []BlockOption
+	// CheckLast, if not nil, checks what depends on several options, once they are valid.
+	CheckLast func() error
 }
 
 // BlockOption is an option of a source's block, on a line of its own.
@@ -44,6 +46,16 @@ type BlockOption struct {
 	Unmarshal func(*caddyfile.Dispenser) error
 }
 
+// parsedOption is an option of one word, which is checked by parsing it.
+func parsedOption[T any](
+	name, takes string, word *string, parse func(string) (T, error),
+) BlockOption {
+	return BlockOption{Name: name, Takes: takes, Words: []*string{word}, Check: func() error {
+		_, err := parse(*word)
+		return err
+	}}
+}
+
 // Unmarshal reads the segment that begins with the source's name. The error lists everything that
 // is wrong, each with its line.
 func (b *Block) Unmarshal(d *caddyfile.Dispenser) error {
@@ -56,6 +68,7 @@ func (b *Block) Unmarshal(d *caddyfile.Dispenser) error {
 		}
 	}
 	place := func() string { return fmt.Sprintf("%s:%d", d.File(), d.Line()) }
+	begin := place()
 	switch args := d.RemainingArgs(); len(args) {
 	case 0:
 		report(place(), fmt.Errorf("the argument is missing; after from %s write %s", name, b.Argument))
@@ -83,6 +96,9 @@ func (b *Block) Unmarshal(d *caddyfile.Dispenser) error {
 		if at := given[option.Name]; at != "" && option.CheckLast != nil {
 			report(at, option.CheckLast())
 		}
+	}
+	if b.CheckLast != nil && wrong == nil {
+		report(begin, b.CheckLast())
 	}
 	if len(wrong) > 0 {
 		return errors.New(strings.Join(wrong, "\n"))

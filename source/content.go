@@ -37,7 +37,8 @@ type content struct {
 	seen     lastSeen // the state in which the content was seen last
 	reach    Reachability
 	rejected atomic.Pointer[rejectedStart] // by the last reading; nil if it reached the end
-	// warnings are the warnings of the last reading.
+	// expected and warnings are those of the last reading.
+	expected PlacedExpectations
 	warnings []lint.Warning
 	current  *reading // the reading that passes rules, or nil
 	// bytesRead is how many bytes the last such reading has read.
@@ -59,41 +60,19 @@ type rejectedStart struct {
 	digest uint64
 }
 
-// contentOptions are the Caddyfile options of a source with such content. The content's name tells
-// its format; nil if something else may.
-func contentOptions(
-	name, format, poll, expect, publicKey, start *string, allowEmpty *bool,
-	redirects *RedirectsOptions,
-) []BlockOption {
-	return append([]BlockOption{
-		{Name: "format", Words: []*string{format}, Check: func() error {
-			_, err := rulefile.ParseFormat(*format)
-			return err
-		}},
-		PollOption(poll),
-		{Name: "expect", Words: []*string{expect}},
-		{Name: "minisign", Words: []*string{publicKey}, Check: func() error {
-			_, err := parsePublicKey(*publicKey)
-			return err
-		}},
-		StartOption(start),
-		{Name: "allow_empty", Takes: "stands alone", Flag: allowEmpty},
-	}, redirects.block(format, name)...)
-}
-
 // siblings are the contents of the files or entries beside the content.
 type siblings struct{ signature, expectations []byte }
 
-// rules passes the rules to add, and returns their expectations and their version.
+// rules passes the rules to add, and returns their version.
 func (c *content) rules(
 	ctx context.Context, add func(resolver.Rule),
-) (expected PlacedExpectations, version string, err error) {
-	c.warnings, c.bytesRead = nil, 0
+) (version string, err error) {
+	c.expected, c.warnings, c.bytesRead = PlacedExpectations{}, nil, 0
 	var wrong error
 	version, err = c.readAll(ctx, c.read, nil, func(r *reading, beside siblings) bool {
 		c.current = r
 		if wrong = c.parse(r, beside.signature, add); wrong == nil {
-			expected, wrong = parseExpectations(beside.expectations, c.expectName)
+			c.expected, wrong = parseExpectations(beside.expectations, c.expectName)
 		}
 		return c.recordRejected(r, wrong)
 	})
@@ -104,9 +83,9 @@ func (c *content) rules(
 	c.seen.see(stateOf(version, err))
 	if err != nil {
 		// Errors of content that was not read to its end mean nothing.
-		return PlacedExpectations{}, "", err
+		return "", err
 	}
-	return expected, version, wrong
+	return version, wrong
 }
 
 // state returns the state of the content now, for a poll to compare.

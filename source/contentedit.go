@@ -103,7 +103,7 @@ func (w *contentEdit) install(put func() error) (version string, err error) {
 	if err := c.seen.recordWrite(w.version, put); err != nil {
 		return "", err
 	}
-	c.warnings = w.warnings
+	c.expected, c.warnings = w.expected, w.warnings
 	c.rejected.Store(nil)
 	if c.format == rulefile.Redirects {
 		return "", nil

@@ -35,10 +35,12 @@ func expectedFile(t *testing.T, name, content string) (file *File, entry *Storag
 	expect := filepath.Join(directory, "expect.json")
 	must(t, os.WriteFile(filepath.Join(directory, name), []byte(content), 0o600))
 	must(t, os.WriteFile(expect, []byte("{\n\"/a/b\": \"https://a.example/b\"}"), 0o600))
-	file = &File{Path: filepath.Join(directory, name), Expect: expect}
+	file = &File{Path: filepath.Join(directory, name)}
+	file.Expect = expect
 	must(t, file.Provision(caddy.Context{}))
 	storage := fmt.Appendf(nil, `{"module": "file_system", "root": %q}`, directory)
-	entry = &Storage{Key: name, Expect: "expect.json", StorageRaw: storage}
+	entry = &Storage{Key: name, StorageRaw: storage}
+	entry.Expect = "expect.json"
 	ctx, cancel := caddy.NewContext(caddy.Context{Context: t.Context()})
 	t.Cleanup(cancel)
 	must(t, entry.Provision(ctx))

@@ -15,7 +15,6 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
-	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
 func init() {
@@ -33,42 +32,14 @@ type File struct {
 	// own directory, as for `import`. Default: Caddy's working directory.
 	RelativeTo string `json:"relative_to,omitempty"`
 
-	// How the rules are written: `json`, `csv`, or `redirects` for the `_redirects` of Netlify and
-	// Cloudflare Pages. Default: by the file's name (`*.json`, `*.csv`, `*.tsv`, `_redirects`), else
-	// `json`.
-	Format string `json:"format,omitempty"`
+	ContentOptions
 
-	// How often the file is looked at, as a duration; `off` for never. Default: `2s`.
-	Poll string `json:"poll,omitempty"`
-
-	// The path of a JSON file of expectations: an object from request path to destination, `pass`,
-	// `gone` or `error`. Rules that do not meet them never serve. Default: none.
-	Expect string `json:"expect,omitempty"`
-
-	// A public key of minisign. The file serves only with a signature by this key, in a file of the
-	// same name with `.minisig` appended. Default: no signature is needed.
-	Minisign string `json:"minisign,omitempty"`
-
-	// Whether the file may come to have no rules. One that had rules, and has none any more, is
-	// refused otherwise, as that is hardly ever meant. Default: it may not.
-	AllowEmpty bool `json:"allow_empty,omitempty"`
-
-	// What Caddy does if it starts while the file cannot be read, and no copy of the rules is
-	// stored: `refuse` to start, or start `without` these rules. Then the other rules serve, and until
-	// the first reading a 404 of the next handler is a 503. Default: `refuse`.
-	Start string `json:"start,omitempty"`
-
-	RedirectsOptions
-
-	content content
-	every   time.Duration
-	name    string   // the path as written, placeholders replaced
-	path    string   // the absolute path
-	all     []string // the paths of the file and of its siblings
+	name string   // the path as written, placeholders replaced
+	path string   // the absolute path
+	all  []string // the paths of the file and of its siblings
 	// stood is the state of the file when it was last read.
-	stood    atomic.Pointer[fileState]
-	expected PlacedExpectations
-	calls    *boundedCalls
+	stood atomic.Pointer[fileState]
+	calls *boundedCalls
 }
 
 // CaddyModule returns the module's ID and constructor.
@@ -84,18 +55,15 @@ func (s *File) Provision(caddy.Context) error {
 	replacer := caddy.NewReplacer()
 	s.name = replacer.ReplaceKnown(s.Path, "")
 	expect := replacer.ReplaceKnown(s.Expect, "")
-	s.content.name, s.content.allowsEmpty = printable.Text(s.name), s.AllowEmpty
+	s.content.name = printable.Text(s.name)
 	s.content.read = s.open
 	s.calls = newBoundedCalls(answerLimit)
-	var inPath, inFormat, inReading, inPoll, inKey error
+	var inPath error
 	if s.name == "" {
 		inPath = errors.New("the path of the file is missing; write from file <path>")
 	}
 	s.path = s.absolute(s.name)
-	s.content.format, inFormat = formatOf(s.Format, s.path)
-	s.content.reading, inReading = s.readingAs(s.content.format)
-	s.every, inPoll = ParsePoll(s.Poll, 2*time.Second)
-	s.content.publicKey, inKey = parsePublicKey(s.Minisign)
+	inOptions := s.provision(s.path, 2*time.Second)
 	s.all = []string{s.path}
 	if s.content.publicKey != nil {
 		s.content.signature = s.beside(s.path + ".minisig")
@@ -103,9 +71,7 @@ func (s *File) Provision(caddy.Context) error {
 	if expect != "" {
 		s.content.expectations, s.content.expectName = s.beside(s.absolute(expect)), expect
 	}
-	var inStart error
-	s.content.reach.StartsWithout, inStart = ParseStart(s.Start)
-	return errors.Join(inPath, inFormat, inReading, inPoll, inKey, inStart)
+	return errors.Join(inPath, inOptions)
 }
 
 // absolute returns a path as an absolute one.
@@ -148,12 +114,6 @@ func parsePublicKey(written string) (*minisign.PublicKey, error) {
 // String returns the file's path as it is written, on one line.
 func (s *File) String() string { return s.content.name }
 
-// Read reads the file.
-func (s *File) Read(ctx context.Context, add func(resolver.Rule)) (version string, err error) {
-	s.expected, version, err = s.content.rules(ctx, add)
-	return version, err
-}
-
 // Size returns the file's size; see [Measured].
 func (s *File) Size(ctx context.Context) int64 {
 	state, err := s.stat(ctx, s.path)
@@ -165,22 +125,6 @@ func (s *File) Size(ctx context.Context) int64 {
 
 // Done returns how much of the file has been read; see [Measured].
 func (s *File) Done() int64 { return s.content.done() }
-
-// Locate passes the rules with their lines, if they have not changed; see [Annotated].
-func (s *File) Locate(
-	ctx context.Context, version string, seen func(resolver.Rule),
-) (isThere bool) {
-	return s.content.locate(ctx, version, seen)
-}
-
-// Remarks returns the remarks of the last reading; see [Annotated].
-func (s *File) Remarks() Remarks { return Remarks{s.expected, s.content.warnings} }
-
-// AllowsEmpty reports whether the file may lose all its rules; see [Emptiable].
-func (s *File) AllowsEmpty() bool { return s.AllowEmpty }
-
-// Reach returns whether the file can be read; see [Observed].
-func (s *File) Reach() *Reachability { return &s.content.reach }
 
 // Watch polls the file: its metadata and, if these do not tell, its content.
 func (s *File) Watch(ctx context.Context, version string, changed func()) {
@@ -260,7 +204,7 @@ func sameMetadata(before, now *fileState) bool {
 //		host <name>...
 //	}
 func (s *File) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	block := Block{Argument: "one path", Value: &s.Path, Check: checkPath, Options: s.options()}
+	block := Block{Argument: "one path", Value: &s.Path, Check: checkPath, Options: s.block(&s.Path)}
 	if err := block.Unmarshal(d); err != nil {
 		return err
 	}
@@ -271,12 +215,6 @@ func (s *File) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	directory, err := filepath.Abs(filepath.Dir(d.File()))
 	s.RelativeTo = directory
 	return err
-}
-
-// options are the options of the source's block.
-func (s *File) options() []BlockOption {
-	return contentOptions(&s.Path, &s.Format, &s.Poll, &s.Expect, &s.Minisign,
-		&s.Start, &s.AllowEmpty, &s.RedirectsOptions)
 }
 
 // checkPath returns an error for a URL.

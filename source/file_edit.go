@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
@@ -28,11 +27,6 @@ func (s *File) Writable() error {
 		return nil
 	}
 	return err
-}
-
-// Written returns a rule as the file has it; see [Writable].
-func (s *File) Written(rule resolver.Rule) (string, error) {
-	return rulefile.Written(rule, s.content.format)
 }
 
 // checkReplaceable returns why the file at a path cannot be replaced, or nil.
@@ -84,7 +78,6 @@ func (s *File) Edit(
 	defer os.Remove(edited) // the old file, once they are exchanged
 	newVersion, err = w.install(func() error { return s.replace(path, before, edited) })
 	if err == nil {
-		s.expected = w.expected
 		syncDirectory(filepath.Dir(path))
 	}
 	return newVersion, err

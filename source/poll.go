@@ -15,11 +15,9 @@ const pollTakes = "takes a duration of at least 1ms, such as 2s, or off"
 
 // PollOption is the option poll of a source's block; written receives its word.
 func PollOption(written *string) BlockOption {
-	check := func() error {
-		_, err := ParsePoll(*written, 0)
-		return err
-	}
-	return BlockOption{Name: "poll", Takes: pollTakes, Words: []*string{written}, Check: check}
+	return parsedOption("poll", pollTakes, written, func(word string) (time.Duration, error) {
+		return ParsePoll(word, 0)
+	})
 }
 
 // pollOff is written for a source that is read only when the configuration is loaded.

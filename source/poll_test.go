@@ -118,7 +118,7 @@ func TestWhatAReadingHasMissedIsReadAgain(t *testing.T) {
 				readings, fails := 0, false
 				go c.seen.poll(ctx, time.Second, c.state, func() {
 					readings++
-					_, _, err := c.rules(ctx, func(resolver.Rule) {})
+					_, err := c.rules(ctx, func(resolver.Rule) {})
 					fails = err != nil
 				})
 				time.Sleep(time.Minute)

@@ -6,21 +6,14 @@ const startTakes = "takes refuse or without"
 
 // StartOption is the option start of a source's block; written receives its word.
 func StartOption(written *string) BlockOption {
-	check := func() error {
-		_, err := ParseStart(*written)
-		return err
-	}
-	return BlockOption{Name: "start", Takes: startTakes, Words: []*string{written}, Check: check}
+	return parsedOption("start", startTakes, written, ParseStart)
 }
 
-// ParseStart parses the option start of a source: whether Caddy may start without its rules. The
-// default is that it may not.
+// ParseStart parses the option start of a source: whether Caddy may start without its rules.
 func ParseStart(written string) (without bool, err error) {
 	switch written {
-	case "", "refuse":
-		return false, nil
-	case "without":
-		return true, nil
+	case "", "refuse", "without":
+		return written == "without", nil
 	}
 	return false, fmt.Errorf("start %s, not %q", startTakes, written)
 }

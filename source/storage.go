@@ -15,7 +15,6 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/certmagic"
 
-	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
@@ -32,37 +31,10 @@ type Storage struct {
 	// The storage, if it is not Caddy's own.
 	StorageRaw json.RawMessage `json:"storage,omitempty" caddy:"namespace=caddy.storage inline_key=module"`
 
-	// How the rules are written: `json`, `csv` or `redirects`. Default: by the key (`*.json`, `*.csv`,
-	// `*.tsv`, `_redirects`), else `json`.
-	Format string `json:"format,omitempty"`
+	ContentOptions
 
-	// How often the entry is looked at, as a duration; `off` for never. Default: `5s`.
-	Poll string `json:"poll,omitempty"`
-
-	// The key of an entry of expectations: a JSON object from request path to destination, `pass`,
-	// `gone` or `error`. Rules that do not meet them never serve. Default: none.
-	Expect string `json:"expect,omitempty"`
-
-	// A public key of minisign. The entry serves only with a signature by this key, in an entry of the
-	// same key with `.minisig` appended. Default: no signature is needed.
-	Minisign string `json:"minisign,omitempty"`
-
-	// Whether the entry may come to have no rules. One that had rules, and has none any more, is
-	// refused otherwise, as that is hardly ever meant. Default: it may not.
-	AllowEmpty bool `json:"allow_empty,omitempty"`
-
-	// What Caddy does if it starts while the entry cannot be read, and no copy of the rules is
-	// stored: `refuse` to start, or start `without` these rules. Then the other rules serve, and until
-	// the first reading a 404 of the next handler is a 503. Default: `refuse`.
-	Start string `json:"start,omitempty"`
-
-	RedirectsOptions
-
-	content  content
-	storage  certmagic.Storage
-	every    time.Duration
-	expected PlacedExpectations
-	calls    *boundedCalls
+	storage certmagic.Storage
+	calls   *boundedCalls
 }
 
 // CaddyModule returns the module's ID and constructor.
@@ -75,16 +47,13 @@ func (*Storage) CaddyModule() caddy.ModuleInfo {
 
 // Provision finds the storage and checks the options. The error lists all that is wrong with them.
 func (s *Storage) Provision(ctx caddy.Context) error {
-	var inKey, inStorage, inFormat, inReading, inPoll, inPublicKey error
+	var inKey, inStorage error
 	if s.Key == "" {
 		inKey = errors.New("the key of the entry is missing; write from storage <key>")
 	}
 	s.storage, inStorage = s.findStorage(ctx)
-	s.content.format, inFormat = formatOf(s.Format, s.Key)
-	s.content.reading, inReading = s.readingAs(s.content.format)
-	s.every, inPoll = ParsePoll(s.Poll, 5*time.Second)
-	s.content.publicKey, inPublicKey = parsePublicKey(s.Minisign)
-	s.content.name, s.content.allowsEmpty = s.String(), s.AllowEmpty
+	inOptions := s.provision(s.Key, 5*time.Second)
+	s.content.name = s.String()
 	s.calls = newBoundedCalls(storageLimit)
 	s.content.read = s.open
 	if s.content.publicKey != nil {
@@ -93,9 +62,7 @@ func (s *Storage) Provision(ctx caddy.Context) error {
 	if s.Expect != "" {
 		s.content.expectations, s.content.expectName = s.beside(s.Expect), s.Expect
 	}
-	var inStart error
-	s.content.reach.StartsWithout, inStart = ParseStart(s.Start)
-	return errors.Join(inKey, inStorage, inFormat, inReading, inPoll, inPublicKey, inStart)
+	return errors.Join(inKey, inStorage, inOptions)
 }
 
 // findStorage returns the storage of the block, or Caddy's own.
@@ -140,30 +107,14 @@ func (s *Storage) load(ctx context.Context, key string) ([]byte, error) {
 	return b, plainly(err)
 }
 
+func (s *Storage) store(ctx context.Context, key string, entry []byte) error {
+	return doBounded(ctx, s.calls, func(ctx context.Context) error {
+		return s.storage.Store(ctx, key, entry)
+	})
+}
+
 // String returns "storage" and the entry's key.
 func (s *Storage) String() string { return "storage " + s.Key }
-
-// Read reads the entry.
-func (s *Storage) Read(ctx context.Context, add func(resolver.Rule)) (version string, err error) {
-	s.expected, version, err = s.content.rules(ctx, add)
-	return version, err
-}
-
-// Locate passes the rules with their lines, if they have not changed; see [Annotated].
-func (s *Storage) Locate(
-	ctx context.Context, version string, seen func(resolver.Rule),
-) (isThere bool) {
-	return s.content.locate(ctx, version, seen)
-}
-
-// Remarks returns the remarks of the last reading; see [Annotated].
-func (s *Storage) Remarks() Remarks { return Remarks{s.expected, s.content.warnings} }
-
-// AllowsEmpty reports whether the entry may lose all its rules; see [Emptiable].
-func (s *Storage) AllowsEmpty() bool { return s.AllowEmpty }
-
-// Reach returns whether the entry can be read; see [Observed].
-func (s *Storage) Reach() *Reachability { return &s.content.reach }
 
 // Watch polls the entry: not every storage knows when its entries change.
 func (s *Storage) Watch(ctx context.Context, version string, changed func()) {
@@ -173,11 +124,6 @@ func (s *Storage) Watch(ctx context.Context, version string, changed func()) {
 
 // Writable returns why the entry cannot be edited, or nil.
 func (s *Storage) Writable() error { return s.content.writable() }
-
-// Written returns a rule as the entry has it; see [Writable].
-func (s *Storage) Written(rule resolver.Rule) (string, error) {
-	return rulefile.Written(rule, s.content.format)
-}
 
 // Edit stores the edited entry under the storage's lock for it. So servers that share the entry
 // edit it one after the other.
@@ -209,15 +155,7 @@ func (s *Storage) Edit(
 	if err := w.check(bytes.NewReader(edited.Bytes()), digest); err != nil {
 		return "", err
 	}
-	newVersion, err = w.install(func() error {
-		return doBounded(ctx, s.calls, func(ctx context.Context) error {
-			return s.storage.Store(ctx, s.Key, edited.Bytes())
-		})
-	})
-	if err == nil {
-		s.expected = w.expected
-	}
-	return newVersion, err
+	return w.install(func() error { return s.store(ctx, s.Key, edited.Bytes()) })
 }
 
 // lock waits until no other server edits the entry, up to a limit.
@@ -254,20 +192,10 @@ func (s *Storage) lock(ctx context.Context) (func(), error) {
 //
 //	storage <key> {
 //		storage <module> ...
-//		format <json|csv|redirects>
-//		poll <interval|off>
-//		expect <key>
-//		minisign <public_key>
-//		start <refuse|without>
-//		allow_empty
-//		dialect <netlify|cloudflare>
-//		unsupported <error|skip>
-//		host <name>...
+//		<options of a file>
 //	}
 func (s *Storage) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	options := contentOptions(&s.Key, &s.Format, &s.Poll, &s.Expect, &s.Minisign,
-		&s.Start, &s.AllowEmpty, &s.RedirectsOptions)
-	options = append(options, BlockOption{Name: "storage", Unmarshal: s.unmarshalStorage})
+	options := append(s.block(&s.Key), BlockOption{Name: "storage", Unmarshal: s.unmarshalStorage})
 	block := Block{Argument: "one key", Value: &s.Key, Options: options}
 	return block.Unmarshal(d)
 }
@@ -293,8 +221,5 @@ var (
 	_ caddy.Provisioner     = (*Storage)(nil)
 	_ caddyfile.Unmarshaler = (*Storage)(nil)
 	_ Source                = (*Storage)(nil)
-	_ Annotated             = (*Storage)(nil)
-	_ Emptiable             = (*Storage)(nil)
-	_ Observed              = (*Storage)(nil)
 	_ Writable              = (*Storage)(nil)
 )

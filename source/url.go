@@ -17,9 +17,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
-	"github.com/caddyserver/certmagic"
 	"github.com/dustin/go-humanize"
-	"go.uber.org/zap"
 
 	"github.com/caddy-shortlink/shortlink/internal/fetch"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -36,8 +34,8 @@ func init() {
 // starts then, a copy in Caddy's storage stands in. `POST .../reload` of the admin endpoint reads
 // the rules at once, for example as a webhook of whoever publishes them.
 //
-// Redirects are followed to `https` only, and to private addresses only if the first server has
-// one, too. Proxies of the environment (`HTTPS_PROXY`) are not used.
+// Redirects are followed to `https` only, and to private addresses only if the first server has no
+// public one. Proxies of the environment (`HTTPS_PROXY`) are not used.
 type URL struct {
 	// The URL, which begins with `https://`; or with `http://`, if `minisign` is set. Placeholders
 	// such as `{env.LINKS_URL}` are replaced whenever it is fetched. Messages show the URL as it is
@@ -49,60 +47,26 @@ type URL struct {
 	// and port of the URL, and nowhere else.
 	Headers http.Header `json:"headers,omitempty"`
 
-	// How the rules are written: `json`, `csv`, or `redirects` for the `_redirects` of Netlify and
-	// Cloudflare Pages. Default: by the Content-Type if it is JSON or CSV, else by the URL's path
-	// (`*.json`, `*.csv`, `*.tsv`, `_redirects`), else `json`.
-	Format string `json:"format,omitempty"`
-
-	// How often the server is asked, as a duration; `off` for never. Pauses vary by 10 %.
-	// Default: `30s`.
-	Poll string `json:"poll,omitempty"`
-
-	// The `https` URL of expectations: a JSON object from request path to destination, `pass`, `gone`
-	// or `error`. Rules that do not meet them never serve. Default: none.
-	Expect string `json:"expect,omitempty"`
-
-	// A public key of minisign. The rules serve only with a signature by this key, at the URL whose
-	// path has `.minisig` appended. Rules with an older signature than those that have served are
-	// refused. Default: no signature is needed.
-	Minisign string `json:"minisign,omitempty"`
-
 	// How long fetching the rules may take in all, with signature and expectations. Default: `10s`.
 	Timeout caddy.Duration `json:"timeout,omitempty"`
 
 	// How many bytes the rules may have, uncompressed. Default: 268435456, which is 256 MiB.
 	MaxSize int64 `json:"max_size,omitempty"`
 
-	// Whether the rules may come to be none. A source that had rules, and has none any more, is
-	// refused otherwise, as that is hardly ever meant. Default: they may not.
-	AllowEmpty bool `json:"allow_empty,omitempty"`
+	ContentOptions
 
-	// What Caddy does if it starts while the URL cannot be read, and no copy of the rules is
-	// stored: `refuse` to start, or start `without` these rules. Then the other rules serve, and until
-	// the first reading a 404 of the next handler is a 503. Default: `refuse`.
-	Start string `json:"start,omitempty"`
+	client fetch.Client
+	kept   Storage // of what is kept in Caddy's storage, under keys that begin with its own
 
-	RedirectsOptions
+	mu       sync.Mutex // held while something is fetched or read
+	now      *fetched   // what was fetched last, without the text of rules that have been read
+	isUnread bool       // a look has fetched it for the next Read
+	failures int        // since the last success
+	due      time.Time  // when to ask next
 
-	content  content
-	every    time.Duration // 0 for never
-	client   fetch.Client
-	expected PlacedExpectations
-
-	mu       sync.Mutex // held while something is fetched
-	known    *fetched   // what was fetched last, without the text of the rules
-	unread   *fetched   // what a look has fetched for the next Read
-	hasAsked bool
-	failures int       // since the last success
-	notUntil time.Time // when to ask again at the earliest, as the server has asked for
-
-	lastRead       atomic.Pointer[fetched] // without the text of the rules
-	served         atomic.Int64            // the time of the newest signature that has served
-	isServedLoaded bool                    // from Caddy's storage; mu guards it
-	storing        sync.Mutex              // held while it is stored
-
-	storage certmagic.Storage
-	logger  *zap.Logger
+	lastRead       atomic.Pointer[fetched]
+	served         atomic.Int64 // the time of the newest signature that has served
+	isServedLoaded bool         // from Caddy's storage; mu guards it
 }
 
 // CaddyModule returns the module's ID and constructor.
@@ -116,45 +80,40 @@ func (*URL) CaddyModule() caddy.ModuleInfo {
 // Provision checks the options. The error lists all that is wrong with them. It does not connect:
 // Read and Watch do.
 func (s *URL) Provision(ctx caddy.Context) error {
-	s.storage, s.logger, s.known = ctx.Storage(), ctx.Logger(), new(fetched)
+	s.now = new(fetched)
 	s.Timeout = cmp.Or(s.Timeout, caddy.Duration(10*time.Second))
 	s.MaxSize = cmp.Or(s.MaxSize, maxBeside)
 	s.client = fetch.Client{UserAgent: userAgent(ctx), MaxSize: s.MaxSize, IsPrivate: fetch.IsPrivate}
+	targets, inURLs := s.targets()
+	inOptions := s.provision(targets[ofRules].Path, 30*time.Second)
+	// Servers that share a storage may replace placeholders differently, and fetch different rules.
+	sum := sha256.Sum256(fmt.Append(nil, targets[ofRules], s.Headers, s.Minisign))
+	s.kept = Storage{Key: "shortlink/url/" + hex.EncodeToString(sum[:16]), storage: ctx.Storage(),
+		calls: newBoundedCalls(storageLimit)}
+	s.content.read, s.content.signature = s.open, s.beside(ofSignature)
+	s.content.expectations = s.beside(ofExpectations)
 	s.content.name, s.content.expectName = fetch.Mask(s.URL), fetch.Mask(s.Expect)
-	s.content.allowsEmpty = s.AllowEmpty
-	var inPoll, inKey, inFormat, inReading, inLimits, inStart error
-	s.every, inPoll = ParsePoll(s.Poll, 30*time.Second)
-	s.content.publicKey, inKey = parsePublicKey(s.Minisign)
-	s.content.format, inFormat = formatOf(s.Format, "")
-	if s.Format != "" {
-		_, inReading = s.readingAs(s.content.format)
-	}
-	if s.Timeout < 0 || s.MaxSize < 0 || s.MaxSize > largestMaxSize {
-		inLimits = errors.New("timeout " + timeoutTakes + "; max_size " + maxSizeTakes)
-	}
-	s.content.reach.CopyKey = s.storageKey(".json")
-	s.content.reach.Served = s.recordServed
-	s.content.reach.StartsWithout, inStart = ParseStart(s.Start)
-	return errors.Join(s.checkURLs(), inLimits, inPoll, inKey, inFormat, inReading, inStart)
+	s.content.reach.CopyKey, s.content.reach.Served = s.kept.Key+".json", s.recordServed
+	return errors.Join(inURLs, inOptions)
 }
 
-// userAgent names the version, and the handler that a source belongs to, as the context tells it.
+// userAgent names the version, and the handler that a source belongs to, as the context tells it. A
+// command has none.
 func userAgent(ctx caddy.Context) string {
-	const modulePath = "github.com/caddy-shortlink/shortlink"
-	version, handler := "devel", "shortlink"
+	version, asker := "devel", "command"
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, module := range append(info.Deps, &info.Main) {
-			if module.Path == modulePath && strings.HasPrefix(module.Version, "v") {
-				version = module.Version
+			if module.Path == "github.com/caddy-shortlink/shortlink" {
+				version = cmp.Or(strings.Trim(module.Version, "()"), version)
 			}
 		}
 	}
 	for _, module := range ctx.Modules() {
 		if named, is := module.(interface{ PublicName() string }); is {
-			handler = named.PublicName()
+			asker = "handler " + named.PublicName()
 		}
 	}
-	return "caddy-shortlink/" + version + " (handler " + handler + ")"
+	return "caddy-shortlink/" + version + " (" + asker + ")"
 }
 
 // String returns the URL as it is written, without what may be secret.
@@ -162,12 +121,19 @@ func (s *URL) String() string { return s.content.name }
 
 // Read fetches the rules, or reads what Watch has just fetched.
 func (s *URL) Read(ctx context.Context, add func(resolver.Rule)) (version string, err error) {
-	f := s.newest(ctx)
-	s.content.format, s.content.reading, s.content.read = f.format, f.reading, f.read
-	s.content.signature, s.content.expectations = f.text(ofSignature), f.text(ofExpectations)
-	s.expected, version, err = s.content.rules(ctx, add)
-	f.parts[ofRules].Text = nil // which may be large
-	s.lastRead.Store(f)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.isUnread {
+		s.attempt(ctx, fetched{})
+	}
+	s.isUnread = false
+	version, err = s.content.rules(ctx, add)
+	s.now.state = s.content.seen.last()
+	s.now.parts[ofRules].Text = nil // which may be large
+	s.lastRead.Store(s.now)
+	if ctx.Err() != nil {
+		s.now = new(fetched) // of which it is not known whether it has been read
+	}
 	return version, err
 }
 
@@ -176,10 +142,13 @@ func (s *URL) Watch(ctx context.Context, version string, changed func()) {
 	s.recordServed(version)
 	s.content.seen.begin(version)
 	for {
+		s.mu.Lock()
+		next := time.After(time.Until(s.due))
+		s.mu.Unlock()
 		select {
 		case <-ctx.Done():
 			return
-		case <-s.nextPoll():
+		case <-next:
 			if s.content.seen.lookAt(ctx, s.look) {
 				changed()
 			}
@@ -190,50 +159,24 @@ func (s *URL) Watch(ctx context.Context, version string, changed func()) {
 // Locate returns false: what serves would have to be fetched again.
 func (*URL) Locate(context.Context, string, func(resolver.Rule)) (isThere bool) { return false }
 
-// Remarks returns the remarks of the last reading; see [Annotated].
-func (s *URL) Remarks() Remarks { return Remarks{s.expected, s.content.warnings} }
-
-// AllowsEmpty reports whether the rules may come to be none; see [Emptiable].
-func (s *URL) AllowsEmpty() bool { return s.AllowEmpty }
-
-// Reach returns whether the rules can be fetched; see [Observed].
-func (s *URL) Reach() *Reachability { return &s.content.reach }
-
 const (
-	largestMaxSize = 4 << 30 // that of a rule file
-
 	headerTakes  = `takes a name and a value, such as Authorization "Bearer {env.LINKS_TOKEN}"`
 	timeoutTakes = "takes a duration of at least 1ms, such as 30s"
-	maxSizeTakes = "takes a size of at most 4GiB, such as 16MiB"
+	maxSizeTakes = "takes a size, such as 16MiB"
 )
 
 // UnmarshalCaddyfile sets up the source from what follows "from":
 //
 //	url <https_url> {
-//		header <name> <value>
-//		format <json|csv|redirects>
-//		poll <interval|off>
+//		header <name> <value>   (again and again)
 //		timeout <duration>
 //		max_size <size>
-//		expect <https_url>
-//		minisign <public_key>
-//		start <refuse|without>
-//		allow_empty
-//		dialect <netlify|cloudflare>
-//		unsupported <error|skip>
-//		host <name>...
+//		<options of a file>
 //	}
-//
-// header can be given again and again.
 func (s *URL) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	d.Next()
-	at := fmt.Sprintf("%s:%d", d.File(), d.Line())
-	d.Prev()
 	s.Headers = http.Header{}
 	var name, value, timeout, size string
-	options := contentOptions(nil, &s.Format, &s.Poll, &s.Expect, &s.Minisign,
-		&s.Start, &s.AllowEmpty, &s.RedirectsOptions)
-	options = append(options, BlockOption{
+	options := append(s.block(nil), BlockOption{
 		Name: "header", Takes: headerTakes, Words: []*string{&name, &value}, Repeats: true,
 		Check: func() error {
 			s.Headers.Add(name, value)
@@ -243,65 +186,57 @@ func (s *URL) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		Name: "timeout", Takes: timeoutTakes, Words: []*string{&timeout}, Check: func() error {
 			parsed, err := caddy.ParseDuration(timeout)
 			if s.Timeout = caddy.Duration(parsed); err != nil || parsed < time.Millisecond {
-				err = fmt.Errorf("timeout %s, not %q", timeoutTakes, timeout)
+				return fmt.Errorf("timeout %s, not %q", timeoutTakes, timeout)
 			}
-			return err
+			return nil
 		},
 	}, BlockOption{
 		Name: "max_size", Takes: maxSizeTakes, Words: []*string{&size}, Check: func() error {
 			parsed, err := humanize.ParseBytes(size)
-			if s.MaxSize = int64(parsed); err != nil || parsed == 0 || parsed > largestMaxSize {
-				err = fmt.Errorf("max_size %s, not %q", maxSizeTakes, size)
+			if s.MaxSize = int64(parsed); err != nil || s.MaxSize <= 0 {
+				return fmt.Errorf("max_size %s, not %q", maxSizeTakes, size)
 			}
-			return err
+			return nil
 		},
 	})
-	block := Block{Argument: "one URL", Value: &s.URL, Options: options}
-	err := block.Unmarshal(d)
-	if err == nil && !strings.Contains(s.URL+s.Expect, "{") {
-		if err = s.checkURLs(); err != nil {
-			err = fmt.Errorf("%s: from url: %w", at, err)
+	block := Block{Argument: "one URL", Value: &s.URL, Options: options, CheckLast: func() error {
+		if strings.Contains(s.URL+s.Expect, "{") {
+			return nil // Caddy may have other values for placeholders
 		}
-	}
-	return err
+		_, err := s.targets()
+		return err
+	}}
+	return block.Unmarshal(d)
 }
 
-// checkURLs checks the URLs with what replaces their placeholders now.
-func (s *URL) checkURLs() (err error) {
-	for i := range partPrefixes {
-		_, wrong := s.target(i)
-		err = cmp.Or(err, wrong)
-	}
-	return err
-}
-
-// target returns the URL of a part, placeholders replaced, or nil if there is no such part. The
-// error does not contain it.
-func (s *URL) target(i int) (*url.URL, error) {
-	written := s.URL
-	switch {
-	case i == ofSignature && s.Minisign == "", i == ofExpectations && s.Expect == "":
-		return nil, nil
-	case i == ofExpectations:
-		written = s.Expect
-	}
-	target, err := url.Parse(caddy.NewReplacer().ReplaceKnown(written, ""))
-	if err != nil || target.Host == "" || target.Scheme != "https" && target.Scheme != "http" {
-		return nil, fmt.Errorf("%q is no URL that begins with https:// and a host; if it has "+
-			"placeholders, check what they are replaced by", fetch.Mask(written))
-	}
-	if target.Scheme == "http" && (s.Minisign == "" || i == ofExpectations || len(s.Headers) > 0 ||
-		target.User != nil) {
-		return nil, fmt.Errorf("%q: write https://; with http:// anybody on the way could change what "+
-			"is not signed by the key of minisign, and read header and passwords", fetch.Mask(written))
-	}
-	if i == ofSignature {
-		target.Path += ".minisig"
-		if target.RawPath != "" {
-			target.RawPath += ".minisig"
+// targets returns the URLs of the parts, placeholders replaced; nil for a part that there is not.
+// The error contains none of them.
+func (s *URL) targets() (all [len(partPrefixes)]*url.URL, err error) {
+	all[ofRules] = new(url.URL)
+	for i, written := range []string{ofRules: s.URL, ofExpectations: s.Expect} {
+		if i == ofExpectations && written == "" {
+			continue
 		}
+		target, err := url.Parse(caddy.NewReplacer().ReplaceKnown(written, ""))
+		if err != nil || target.Host == "" || target.Scheme != "https" && target.Scheme != "http" {
+			return all, fmt.Errorf("%q is no URL that begins with https:// and a host; if it has "+
+				"placeholders, check what they are replaced by", fetch.Mask(written))
+		}
+		if target.Scheme == "http" && (s.Minisign == "" || i == ofExpectations || len(s.Headers) > 0 ||
+			target.User != nil) {
+			return all, fmt.Errorf("%q: write https://; with http:// anybody on the way could change "+
+				"what is not signed by the key of minisign, and read header and passwords",
+				fetch.Mask(written))
+		}
+		all[i] = target
 	}
-	return target, nil
+	if s.Minisign != "" {
+		signature := *all[ofRules]
+		signature.Path += ".minisig"
+		signature.RawPath += ".minisig" // which is only used if it fits the path
+		all[ofSignature] = &signature
+	}
+	return all, nil
 }
 
 // header returns the header fields of requests for the rules, placeholders replaced.
@@ -319,20 +254,9 @@ func (s *URL) header(rules *url.URL) http.Header {
 	return header
 }
 
-// storageKey returns a key in Caddy's storage for what this source keeps there. It depends on what
-// replaces the placeholders of the URL: servers that share a storage may fetch different rules.
-func (s *URL) storageKey(suffix string) string {
-	target, _ := s.target(ofRules)
-	sum := sha256.Sum256(fmt.Append(nil, target, s.Headers, s.Minisign))
-	return "shortlink/url/" + hex.EncodeToString(sum[:16]) + suffix
-}
-
 // Interface guards
 var (
 	_ caddy.Provisioner     = (*URL)(nil)
 	_ caddyfile.Unmarshaler = (*URL)(nil)
 	_ Source                = (*URL)(nil)
-	_ Annotated             = (*URL)(nil)
-	_ Emptiable             = (*URL)(nil)
-	_ Observed              = (*URL)(nil)
 )

@@ -25,10 +25,10 @@ func TestTheBlockOfAURLHasAllOptions(t *testing.T) {
 			allow_empty
 			dialect cloudflare
 		}`: `{"url":"https://{env.LINKS_HOST}/links?raw=1","headers":{"Authorization":` +
-			`["Bearer {env.LINKS_TOKEN}"],"X-Two":["one","two"]},"format":"redirects","poll":"1m",` +
-			`"expect":"https://links.example/expect.json",` +
+			`["Bearer {env.LINKS_TOKEN}"],"X-Two":["one","two"]},"timeout":30000000000,"max_size":16777216,` +
+			`"format":"redirects","poll":"1m","expect":"https://links.example/expect.json",` +
 			`"minisign":"RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3",` +
-			`"timeout":30000000000,"max_size":16777216,"allow_empty":true,"dialect":"cloudflare"}`,
+			`"allow_empty":true,"dialect":"cloudflare"}`,
 		"url https://links.example/_redirects {\n unsupported skip\n}": `{"url":` +
 			`"https://links.example/_redirects","unsupported":"skip"}`,
 	} {

@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"strconv"
-	"strings"
 	"time"
 
 	"aead.dev/minisign"
-	"go.uber.org/zap"
 )
 
 // mismatch is the error of rules and a signature that do not belong together.
@@ -28,33 +26,22 @@ func (s *URL) verify(ctx context.Context, rules, signature []byte) (signed int64
 	if !minisign.Verify(*s.content.publicKey, rules, signature) {
 		return 0, mismatch{s.content.signatureProblem(signature)}
 	}
-	if signed, err = timeOf(signature); err != nil {
-		return 0, err
+	var parsed minisign.Signature
+	_ = parsed.UnmarshalText(signature) // which Verify has done
+	if _, err := fmt.Sscanf(parsed.TrustedComment, "timestamp:%d", &signed); err != nil {
+		return 0, errors.New("its signature has no time to tell older rules by; sign without -t, or " +
+			"begin the trusted comment with timestamp:<Unix time>")
 	}
 	newest, err := s.newestServed(ctx)
 	if err == nil && signed < newest {
 		err = fmt.Errorf("its signature is of %s, and rules with one of %s have served: the server "+
 			"has old rules again; sign these anew if they are meant, or, if a clock was wrong, delete "+
-			"%s in Caddy's storage and restart Caddy", inUTC(signed), inUTC(newest),
-			s.storageKey(".signed"))
+			"%s.signed in Caddy's storage and restart Caddy", inUTC(signed), inUTC(newest), s.kept.Key)
 	}
 	return signed, err
 }
 
 func inUTC(unix int64) string { return time.Unix(unix, 0).UTC().Format(time.RFC3339) }
-
-// timeOf returns the time in the trusted comment of a signature, which minisign writes there.
-func timeOf(signature []byte) (unix int64, err error) {
-	var parsed minisign.Signature
-	err = parsed.UnmarshalText(signature)
-	for field := range strings.FieldsSeq(parsed.TrustedComment) {
-		if digits, is := strings.CutPrefix(field, "timestamp:"); is {
-			return strconv.ParseInt(digits, 10, 64)
-		}
-	}
-	return 0, errors.Join(err, errors.New("its signature has no time to tell older rules by; sign "+
-		"without -t, or begin the trusted comment with timestamp:<Unix time>"))
-}
 
 // newestServed returns the time of the newest signature of rules that have served, here or before a
 // restart.
@@ -62,17 +49,14 @@ func (s *URL) newestServed(ctx context.Context) (int64, error) {
 	if s.isServedLoaded {
 		return s.served.Load(), nil
 	}
-	stored, err := callBounded(ctx, newBoundedCalls(storageLimit),
-		func(ctx context.Context) ([]byte, error) {
-			return s.storage.Load(ctx, s.storageKey(".signed"))
-		})
 	newest := int64(0)
+	stored, err := s.kept.load(ctx, s.kept.Key+".signed")
 	if err == nil {
 		newest, err = strconv.ParseInt(string(stored), 10, 64)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, fmt.Errorf("the time of the last signature cannot be read from Caddy's storage: %w",
-			plainly(err))
+			err)
 	}
 	s.served.Store(newest)
 	s.isServedLoaded = true
@@ -83,7 +67,7 @@ func (s *URL) newestServed(ctx context.Context) (int64, error) {
 // storage; see [Reachability].
 func (s *URL) recordServed(version string) {
 	f := s.lastRead.Load()
-	if f == nil || f.version != version || f.signed <= s.served.Load() {
+	if f == nil || f.state != version || f.signed <= s.served.Load() {
 		return
 	}
 	s.served.Store(f.signed)
@@ -91,15 +75,9 @@ func (s *URL) recordServed(version string) {
 }
 
 func (s *URL) storeServed() {
-	s.storing.Lock()
-	defer s.storing.Unlock()
-	err := doBounded(context.Background(), newBoundedCalls(storageLimit),
-		func(ctx context.Context) error {
-			text := strconv.FormatInt(s.served.Load(), 10)
-			return s.storage.Store(ctx, s.storageKey(".signed"), []byte(text))
-		})
-	if err != nil {
-		s.logger.Error("storing the time of the last signature failed; older rules could serve after "+
-			"a restart", zap.Stringer("source", s), zap.Error(err))
-	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text := strconv.FormatInt(s.served.Load(), 10)
+	// An error is also one of storing the copy of the rules, which is logged.
+	_ = s.kept.store(context.Background(), s.kept.Key+".signed", []byte(text))
 }

@@ -145,7 +145,7 @@ func TestRulesComeInAnyFormatAndCoding(t *testing.T) {
 			o.fail(tt.answer)
 			s := followURL(t, o.URL+tt.path, tt.options)
 			s.Leads(t, "/a", "302 https://a.example/")
-			if got := o.requests()[0].Header.Get("Accept-Encoding"); got != "zstd, gzip" {
+			if got := o.requests()[0].Header.Get("Accept-Encoding"); got != "zstd,gzip" {
 				t.Errorf("the request accepts %q", got)
 			}
 		})
@@ -194,6 +194,9 @@ func TestACommandReadsTheRulesOfAURLOrTheStoredCopyOfThem(t *testing.T) {
 	said, status := testcaddy.Run([]string{"shortlink", "check", "--config", config}, "")
 	if want := o.URL + "/links.json:3:1: "; status != 1 || !strings.Contains(said, want) {
 		t.Errorf("check says %q, %d, and not %s", said, status, want)
+	}
+	if got := o.requests()[0].UserAgent(); got != "caddy-shortlink/devel (command)" {
+		t.Errorf("the User-Agent of check is %q", got)
 	}
 	o.put("/links.json", oldRules)
 	s.Load(t, block)

@@ -54,13 +54,13 @@ func TestWhatServesGoesOnWhileTheServerCannotBeTrustedOrFound(t *testing.T) {
 	foreign := startWith(t, now.Add(-time.Hour), now.Add(time.Hour), "other.example")
 	for name, tt := range map[string]struct{ address, told string }{
 		"expired": {startWith(t, now.Add(-2*time.Hour), now.Add(-time.Hour), "127.0.0.1").URL,
-			", which is not now by the clock here"},
+			", which is not now by the clock here; renew it, or set the clock"},
 		"of a time to come, or a clock that is slow": {
 			startWith(t, now.Add(time.Hour), now.Add(2*time.Hour), "127.0.0.1").URL,
-			", which is not now by the clock here"},
-		"of another host":          {foreign.URL, "cannot validate certificate for 127.0.0.1"},
-		"closed":                   {closed.URL, "dial: connect: connection refused"},
-		"no such host":             {"https://links.invalid", "links.invalid: there is no host of this name"},
+			", which is not now by the clock here; renew it, or set the clock"},
+		"of another host":          {foreign.URL, "cannot validate certificate for 127.0.0.1 because it doesn't contain any IP SANs; write a host that it names"},
+		"closed":                   {closed.URL, "it refuses the connection; check the port"},
+		"no such host":             {"https://links.invalid", "links.invalid: there is no host of this name; check the name"},
 		"a placeholder of nothing": {"", "is no URL that begins with https:// and a host"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestACertificateOfNobodyKnownIsAnError(t *testing.T) {
 	})
 	s := &testcaddy.Server{Addr: testcaddy.FreeAddress(t)}
 	err = s.TryToLoad(t, urlBlock(server.URL+"/links.json", ""))
-	if err == nil || !strings.Contains(err.Error(), "unknown authority") {
+	if err == nil || !strings.Contains(err.Error(), "the authority of its certificate is unknown here; let the server send all of the chain") {
 		t.Errorf("the error is %v", err)
 	}
 }

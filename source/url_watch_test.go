@@ -75,7 +75,8 @@ func outside(t *testing.T) caddy.Context {
 // polled watches a source within a bubble of time.
 func polled(t *testing.T, ctx caddy.Context, s *timed, poll string) {
 	t.Helper()
-	from := &source.URL{URL: "https://links.example/links.json", Poll: poll}
+	from := &source.URL{URL: "https://links.example/links.json"}
+	from.Poll = poll
 	if err := from.Provision(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +147,10 @@ func TestAServerIsLeftAloneForAsLongAsItAsks(t *testing.T) {
 		"seconds": {[]string{"Retry-After", "120"}, 2 * time.Minute},
 		"a time of a clock that is wrong": {[]string{"Retry-After", "Mon, 02 Jan 2006 15:06:05 GMT",
 			"Date", "Mon, 02 Jan 2006 15:04:05 GMT"}, 2 * time.Minute},
-		"too long": {[]string{"Retry-After", "2000000000"}, time.Hour},
+		"too long":                   {[]string{"Retry-After", "2000000000"}, time.Hour},
+		"a number that is too large": {[]string{"Retry-After", "99999999999999999999"}, time.Hour},
+		"a time that has passed": {[]string{"Retry-After", "Mon, 02 Jan 2006 15:03:05 GMT",
+			"Date", "Mon, 02 Jan 2006 15:04:05 GMT"}, time.Second},
 		"nothing":  {nil, time.Second},
 		"nonsense": {[]string{"Retry-After", "-5"}, time.Second},
 	} {

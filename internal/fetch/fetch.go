@@ -5,26 +5,31 @@
 package fetch
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"mime"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"strconv"
+	"sync/atomic"
 	"time"
+
+	"github.com/dustin/go-humanize"
 )
 
-// mostRedirects is how many redirects are followed.
-const mostRedirects = 5
-
-// Client says how resources are fetched. It may be used concurrently.
+// Client says how resources are fetched.
 type Client struct {
 	UserAgent string
-	MaxSize   int64                     // of a text, uncompressed, in bytes
+	MaxSize   int64 // of a text, uncompressed, in bytes
+	// Header goes to the scheme, host and port of HeaderFor, and nowhere else.
+	Header    http.Header
+	HeaderFor *url.URL
 	IsPrivate func(netip.AddrPort) bool // such as [IsPrivate]
 	TLS       *tls.Config               // nil for the certificate authorities of the system
 	Transport http.RoundTripper         // nil for connections of its own
@@ -32,84 +37,86 @@ type Client struct {
 
 // Resource is what lies at a URL.
 type Resource struct {
-	Text      []byte
-	MediaType string
-	// ETag and Modified are the validators of the response, by which the server is asked whether the
-	// resource has changed.
-	ETag, Modified string
+	Text           []byte // not nil
+	MediaType      string
+	ETag, Modified string // by which the server is asked whether the resource has changed
 }
 
 // Get fetches a resource, or returns the known one if it has not changed; nothing is known of the
-// zero one. The header goes to the scheme, host and port of the URL, and nowhere else. Redirects
-// are followed to https, and not to a private address unless the first server has one.
-func (c *Client) Get(
-	ctx context.Context, from *url.URL, header http.Header, known Resource,
-) (Resource, error) {
-	target, mayBePrivate := from, true
-	for followed := 0; ; followed++ {
-		request := c.newRequest(target, known)
-		if target.Scheme == from.Scheme && target.Host == from.Host {
-			maps.Copy(request.Header, header)
-		}
-		response, isPrivate, err := c.send(ctx, request, mayBePrivate)
+// zero one. Redirects are followed to https, and from a server with a public address to no private
+// one.
+func (c *Client) Get(ctx context.Context, from *url.URL, known Resource) (got Resource, err error) {
+	const most = 5 // redirects
+	target := from
+	defer func() {
 		if err != nil {
-			return Resource{}, fmt.Errorf("%s: %w", target.Host, reasonOf(err))
+			err = fmt.Errorf("%.253s: %w", target.Host, err)
+		}
+	}()
+	var isPublic atomic.Bool
+	for followed := 0; ; followed++ {
+		response, err := c.transport(followed > 0, &isPublic).RoundTrip(c.newRequest(ctx, target, known))
+		if err != nil {
+			return got, advise(err)
 		}
 		defer response.Body.Close()
-		if !redirects(response) {
+		if response.StatusCode/100 != 3 || response.StatusCode == http.StatusNotModified {
 			return c.receive(response, known)
 		}
-		if target, err = locationOf(response, followed); err != nil {
-			return Resource{}, err
+		to, err := response.Location()
+		switch {
+		case err != nil || to.Host == "":
+			return got, errors.New("it redirects without a valid Location; write the URL of the file itself")
+		case to.Scheme != "https":
+			return got, fmt.Errorf("it redirects to %.10s://%.253s, and redirects are followed to https "+
+				"only; write the https URL of the file itself", to.Scheme, to.Host)
+		case followed == most:
+			return got, fmt.Errorf("it redirects more than %d times, at last to %.253s; write the URL of "+
+				"the file itself, or check whether it asks to sign in", followed, to.Host)
 		}
-		if followed == 0 {
-			mayBePrivate = isPrivate
-		}
+		target = to
 	}
 }
 
-func (c *Client) newRequest(target *url.URL, known Resource) *http.Request {
-	header := http.Header{"User-Agent": {c.UserAgent}, "Accept-Encoding": {accepted}}
+func (c *Client) newRequest(ctx context.Context, target *url.URL, known Resource) *http.Request {
+	header := http.Header{"User-Agent": {c.UserAgent}}
 	if known.ETag != "" {
 		header.Set("If-None-Match", known.ETag)
 	} else if known.Modified != "" {
 		header.Set("If-Modified-Since", known.Modified)
 	}
-	return &http.Request{Method: http.MethodGet, URL: target, Header: header}
-}
-
-func redirects(response *http.Response) bool {
-	return response.StatusCode/100 == 3 && response.StatusCode != http.StatusNotModified
-}
-
-// locationOf returns where a response redirects to, after some redirects that were followed.
-func locationOf(response *http.Response, followed int) (*url.URL, error) {
-	to, err := response.Location()
-	switch {
-	case err != nil || to.Host == "":
-		return nil, errors.New("it redirects without a valid Location")
-	case to.Scheme != "https":
-		return nil, fmt.Errorf("it redirects to %s://%s, and redirects are followed to https only",
-			to.Scheme, to.Host)
-	case followed == mostRedirects:
-		return nil, fmt.Errorf("it redirects more than %d times, at last to %s", followed, to.Host)
+	if own := c.HeaderFor; own != nil && target.Scheme == own.Scheme && target.Host == own.Host {
+		maps.Copy(header, c.Header)
 	}
-	return to, nil
+	request := &http.Request{Method: http.MethodGet, URL: target, Header: header}
+	return request.WithContext(ctx)
 }
 
 // receive reads a response to the end.
 func (c *Client) receive(response *http.Response, known Resource) (got Resource, err error) {
 	header := response.Header
+	coding := header.Get("Content-Encoding")
 	switch {
-	case response.StatusCode == http.StatusOK:
-		got.ETag, got.Modified = header.Get("ETag"), header.Get("Last-Modified")
-		got.MediaType, _, _ = mime.ParseMediaType(header.Get("Content-Type"))
-		got.Text, err = readBody(response, c.MaxSize)
-		return got, err
 	case response.StatusCode == http.StatusNotModified && known.ETag+known.Modified != "":
 		return known, nil
+	case response.StatusCode != http.StatusOK:
+		return got, &StatusError{response.StatusCode, retryAfter(header)}
+	case coding != "" && coding != "identity":
+		return got, fmt.Errorf("its Content-Encoding is %.40q; let it be zstd, gzip or none", coding)
 	}
-	return got, &StatusError{response.StatusCode, retryAfter(header)}
+	got.ETag, got.Modified = header.Get("ETag"), header.Get("Last-Modified")
+	got.MediaType, _, _ = mime.ParseMediaType(header.Get("Content-Type"))
+	var text bytes.Buffer
+	_, err = text.ReadFrom(io.LimitReader(response.Body, c.MaxSize+1))
+	switch {
+	case err != nil:
+		return got, advise(err)
+	case int64(text.Len()) > c.MaxSize:
+		return got, fmt.Errorf("it is longer than %s; set max_size if that is meant",
+			humanize.IBytes(uint64(c.MaxSize)))
+	}
+	got.Text = text.Bytes()
+	return got, nil
 }
 
 // StatusError is the error of a response without a resource.
@@ -118,15 +125,16 @@ type StatusError struct {
 	RetryAfter time.Duration // how long the server asks to be left alone
 }
 
-// Error tells the status.
+// Error tells the status, and what to do about it.
 func (e *StatusError) Error() string {
-	return fmt.Sprintf("it answers %d %s", e.Code, http.StatusText(e.Code))
+	return fmt.Sprintf("it answers %d %s%s", e.Code, http.StatusText(e.Code), statusAdvice[e.Code])
 }
 
 // retryAfter returns how long a response asks to wait. A time is one of the server's clock.
 func retryAfter(header http.Header) time.Duration {
 	written := header.Get("Retry-After")
-	if seconds, err := strconv.ParseUint(written, 10, 31); err == nil {
+	seconds, err := strconv.ParseUint(written, 10, 31) // the largest number, if it is larger
+	if err == nil || errors.Is(err, strconv.ErrRange) {
 		return time.Duration(seconds) * time.Second
 	}
 	until, err := http.ParseTime(written)
@@ -134,5 +142,5 @@ func retryAfter(header http.Header) time.Duration {
 	if err != nil || inDate != nil {
 		return 0
 	}
-	return until.Sub(now)
+	return max(0, until.Sub(now))
 }

@@ -2,8 +2,11 @@ package live
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
+
+	"go.uber.org/zap"
 
 	"github.com/caddy-shortlink/shortlink/internal/copies"
 	"github.com/caddy-shortlink/shortlink/internal/pace"
@@ -69,7 +72,7 @@ func (rs *Ruleset) loadFirst(before predecessors) (first *Loaded, last *LastLoad
 	}
 	sources, found := before.lastGood(rs)
 	sources, copied := copies.StandIns(rs.Context, sources)
-	sources, isIncomplete := rs.withoutMissing(sources)
+	isIncomplete := rs.startWithout(sources)
 	if !found && !copied && !isIncomplete {
 		return nil, nil, adviseStart(err, rs.Sources)
 	}
@@ -171,3 +174,45 @@ func (lastGood) Locate(context.Context, string, func(resolver.Rule)) bool { retu
 
 // Interface guard
 var _ source.Annotated = lastGood{}
+
+// neverRead is the version of a source that a handler has started without.
+const neverRead = "never read"
+
+// IsIncomplete reports whether a source has not been read since the handler started without it.
+func (l *Loaded) IsIncomplete() bool {
+	return slices.Contains(l.versions, neverRead)
+}
+
+// missing is a source that cannot be read when a handler starts, and has no rules until it can.
+type missing struct{ source.Source }
+
+// Read passes no rules.
+func (missing) Read(context.Context, func(resolver.Rule)) (version string, err error) {
+	return neverRead, nil
+}
+
+// startWithout replaces the sources that cannot be read and that a handler may start without.
+// Nothing else stands in for these: no stored copy, and no handler from before.
+func (rs *Ruleset) startWithout(sources []source.Source) (found bool) {
+	for i, from := range sources {
+		outage := source.OutageOf(from)
+		if outage == nil || !source.ReachOf(from).StartsWithout {
+			continue
+		}
+		sources[i], found = missing{from}, true
+		rs.logger.Error("a source cannot be read; starting without its rules: until it is read, a 404 "+
+			"is answered with 503", zap.Stringer("source", from), zap.Error(outage.Err))
+	}
+	return found
+}
+
+// adviseStart adds to the error of a start how Caddy starts in spite of it.
+func adviseStart(err error, sources []source.Source) error {
+	for _, from := range sources {
+		if source.OutageOf(from) != nil {
+			return fmt.Errorf("%w; to start without the rules of %s, write start without into its block",
+				err, from)
+		}
+	}
+	return err
+}
