@@ -42,7 +42,8 @@ type caddyfile struct {
 // plainTo matches a destination that needs no quotation marks.
 var (
 	plainURL = regexp.MustCompile(
-		`^(?:https?://([\w.-]+(?::\d+)?))?(/(?:[\w.~/+,;=@!-]*/)?\*|/[\w.~/+,;=@!-]*)(?:\?([\w.~/%+,;=@!&-]+))?$`)
+		`^(?:https?://([\w.-]+(?::\d+)?))?(/(?:[\w.~/+,;=@!-]*/)?\*|/[\w.~/+,;=@!-]*)` +
+			`(?:\?([\w.~/%+,;=@!&-]+))?$`)
 	plainTo = regexp.MustCompile(
 		`^(?:https?://[\w.-]+(?::\d+)?)?(?:/[\w.~/%+,;=@!-]*)?(?:/{splat})?(?:\?[\w.~/%+,;=@!&-]*)?` +
 			`(?:#[\w-]*)?$`)

@@ -77,7 +77,7 @@ func TestACaddyfileIsOnlyWrittenForWhatCaddyTakesAsItIs(t *testing.T) {
 	for table, format := range map[string]string{
 		"/a /b\n": "redirects",
 		"/ /a\"b\nhttp://a.example/{x} /y\n/ /{env.HOME}\n/s q=:q /t/:q\n": "redirects",
-		"https://a.example/a/*/c: /b/:splat\n/q?a=\"b\": /c\n":               "yaml",
+		"https://a.example/a/*/c: /b/:splat\n/q?a=\"b\": /c\n":             "yaml",
 	} {
 		written, report := writtenCaddyfile(t, table, "--from", format)
 		if written != "" || !strings.Contains(report, "none of the refused lines can be written to") {

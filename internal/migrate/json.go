@@ -27,8 +27,8 @@ func (t *Table) DecodeJSON(text string) (values Node, err error) {
 	at, message := len(text), "this is not JSON: it ends too early"
 	if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
 		at = int(wrong.Offset) - 1
-		message = fmt.Sprintf("this is not JSON: %s; JSON has no comments, strings are in double quotes, "+
-			"and commas separate values", err)
+		message = fmt.Sprintf("this is not JSON: %s; JSON has no comments, strings are in double "+
+			"quotes, and commas separate values", err)
 	}
 	if end > 0 {
 		message += "; nothing is read from here on"

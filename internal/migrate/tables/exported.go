@@ -34,7 +34,8 @@ func readExported(
 	if from.slashesCount {
 		p.Slashes = redirects.SlashesMerged
 	}
-	for _, remark := range append([]string{"this is read as a table of " + from.name}, from.remarks...) {
+	p.Remark("this is read as a table of %s", from.name)
+	for _, remark := range from.remarks {
 		p.Remark("%s", remark)
 	}
 	if !from.isBulk {

@@ -115,7 +115,8 @@ func TestTablesOfOtherProgramsBecomeRules(t *testing.T) {
 			"file:1:1: the text is UTF-16; save the file as UTF-8"},
 		{"one's own, and more", "Source,Target,Code,Hits,Note\n/a,/b,301,3,n\n",
 			rulefile.Reading{Query: resolver.QueryIgnore}, "a,/b,301,exact,,ignore,n\n",
-			"columns without a meaning here, which --columns status=NAME can give one, are ignored: \"Hits\"\nkeys that begin with"},
+			"columns without a meaning here, which --columns status=NAME can give one, are ignored: " +
+				"\"Hits\"\nkeys that begin with"},
 		{"rows that are none", "keyword,url\n,https://e.example\na?b,/c\na\x01,/c\n\xff,/c\n\"a,b\n" +
 			"c,/d,e\nf,g\n", rulefile.Reading{}, "",
 			"file:2:1: the row has no key\nfile:3:1: a rule matches the path alone\nfile:4:1: the row " +
@@ -166,7 +167,8 @@ func TestTablesThatAreConvertedMayNameColumnsAsUsual(t *testing.T) {
 		{"a proper name beside a usual one", "slug,url,path,new,statuscode,code\na,/b,/x,yes,404,301\n",
 			rulefile.Reading{}, "a,/b,301\n", "ignored: \"path\", \"new\", \"statuscode\""},
 		{"statuses in a column of another name", "from,to,Art,hits\na,/b,410,3\nc,/d,301,301\n",
-			rulefile.Reading{}, "a,/b\nc,/d\n", "--columns status=NAME can give one, are ignored: \"Art\", \"hits\""},
+			rulefile.Reading{}, "a,/b\nc,/d\n",
+			"--columns status=NAME can give one, are ignored: \"Art\", \"hits\""},
 		{"keys that are URLs", "Old URL,New URL\nhttps://a.example/x,/y\nhttps://b.example/x,/z\n",
 			rulefile.Reading{Hosts: []string{"a.example"}}, "x,/y,,exact\n",
 			"file:3:1: a rule has no host; if \"b.example\" is this site's"},
@@ -187,8 +189,10 @@ func TestKeysOfATableSayWhatTheyMatch(t *testing.T) {
 			"a,/b\nc,/d,,exact\n", "keys that begin with"},
 		{"a wildcard", "from,to\n/a/*,https://x.example/b/:splat\n/c/*,/d/*\n/e/*,/f/$1\n/g/*,/h\n",
 			rulefile.Reading{Exact: &yes},
-			"a,https://x.example/b/\nc,/d/\ne,/f/\ng,/h,,exact\ng/{+splat},/h,,exact\n", "keys that begin with"},
-		{"wildcards elsewhere", "from,to,note\n/a*,/b\n/c/*/d,/e\n/f/*,/x/:splat/y\n/g/*,/z,n\n/h/*,gone\n",
+			"a,https://x.example/b/\nc,/d/\ne,/f/\ng,/h,,exact\ng/{+splat},/h,,exact\n",
+			"keys that begin with"},
+		{"wildcards elsewhere", "from,to,note\n/a*,/b\n/c/*/d,/e\n/f/*,/x/:splat/y\n/g/*,/z,n\n" +
+			"/h/*,gone\n",
 			rulefile.Reading{}, "f,/x/y,,exact\nf/{+splat},/x/{+splat}/y,,exact\n",
 			"file:2:1: \"*\" stands for the rest of a path, at its end behind a \"/\"; for a segment, or a " +
 				"part of one, write in YAML ^/a([^/]+)$: /b\nfile:3:1: \"*\" stands\nfile:5:1: a row with a " +
