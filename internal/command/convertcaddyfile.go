@@ -42,8 +42,7 @@ type caddyfile struct {
 // plainTo matches a destination that needs no quotation marks.
 var (
 	plainURL = regexp.MustCompile(
-		`^(?:https?://([\w.-]+(?::\d+)?))?(/(?:[\w.~/+,;=@!-]*/)?\*|/[\w.~/+,;=@!-]*)` +
-			`(?:\?([\w.~/%+,;=@!&-]+))?$`)
+		`^(?:https?://([\w.-]+(?::\d+)?))?(/(?:[\w.~/+,;=@!-]*|\*))(?:\?([\w.~/%+,;=@!&-]+))?$`)
 	plainTo = regexp.MustCompile(
 		`^(?:https?://[\w.-]+(?::\d+)?)?(?:/[\w.~/%+,;=@!-]*)?(?:/{splat})?(?:\?[\w.~/%+,;=@!&-]*)?` +
 			`(?:#[\w-]*)?$`)
@@ -56,7 +55,7 @@ func newCaddyfile(from string, all []migrate.Redirect) *caddyfile {
 		parts := plainURL.FindStringSubmatch(r.URL)
 		to, hasRest := strings.CutSuffix(r.To, "/{splat}")
 		if parts == nil || seen[r.URL] || r.To == "" || !plainTo.MatchString(r.To) ||
-			hasRest && !strings.HasSuffix(parts[2], "/*") {
+			hasRest && parts[2] != "/*" {
 			continue
 		}
 		seen[r.URL] = true
@@ -79,22 +78,11 @@ func (f *caddyfile) add(host, path, query, to string) {
 	if f.lines[host] == nil && host != "" {
 		f.hosts = append(f.hosts, host)
 	}
-	matcher, named := path, fmt.Sprintf("@moved%d", f.n)
-	front, isBelow := strings.CutSuffix(path, "/*")
-	isBelow = isBelow && front != "" && query == ""
-	switch {
-	case isBelow:
-		matcher = named
-		f.lines[host] = append(f.lines[host], fmt.Sprintf("%s path %s %s", matcher, front, path))
-	case query != "":
-		matcher = named
+	matcher := path
+	if query != "" {
+		matcher = fmt.Sprintf("@moved%d", f.n)
 		f.lines[host] = append(f.lines[host], matcher+" {", "\tpath "+path,
 			fmt.Sprintf("\texpression `{query} == %q`", query), "}")
-	}
-	if isBelow { // the rest of the path is what is behind the front
-		f.lines[host] = append(f.lines[host], "handle "+matcher+" {", "\turi strip_prefix "+front,
-			"\tredir "+to, "}")
-		return
 	}
 	f.lines[host] = append(f.lines[host], "redir "+matcher+" "+to)
 }

@@ -28,11 +28,10 @@ func TestWhatNoRuleCanExpressIsServedByTheWrittenCaddyfile(t *testing.T) {
 	written, report := writtenCaddyfile(t, "/paper https://example.com/paper.pdf\n/ /start 302\n"+
 		"/search q=old /archive\nhttp://blog.example/a /blog/a 301\n"+
 		"https://docs.example/* https://new.example/docs/:splat 308\n"+
-		"https://blog.example/b/c/* https://new.example/b/:splat 301\nhttps://blog.example/d/* /e 301\n"+
 		"/ /german 302 Language=de\nhttp://u.example/:x /x/:x\nhttp://u.example/y /y Country=de\n",
 		"--from", "redirects")
-	const remark = "moved.caddy has 6 redirects that no rule can express."
-	if !strings.Contains(report, remark) || !strings.Contains(report, "1 exact, 0 approximated, 9") {
+	const remark = "moved.caddy has 4 redirects that no rule can express."
+	if !strings.Contains(report, remark) || !strings.Contains(report, "1 exact, 0 approximated, 7") {
 		t.Errorf("the report is\n%s", report)
 	}
 	// the hosts of the sites are matched without TLS
@@ -42,9 +41,7 @@ func TestWhatNoRuleCanExpressIsServedByTheWrittenCaddyfile(t *testing.T) {
 	for host, requests := range map[string]map[string]string{
 		"www.example": {"/": "302 /start", "/?a=b": "302 /start?a=b", "/search?q=old": "301 /archive",
 			"/search?q=new": "404", "/search": "404", "/a": "404", "/y": "404"},
-		"blog.example": {"/a": "301 /blog/a", "/a?b=c": "301 /blog/a?b=c",
-			"/b/c/d/e?f": "301 https://new.example/b/d/e?f", "/b/c": "301 https://new.example/b/",
-			"/b/cd": "200", "/d/x": "301 /e", "/d": "301 /e"},
+		"blog.example": {"/a": "301 /blog/a", "/a?b=c": "301 /blog/a?b=c"},
 		"docs.example": {"/": "308 https://new.example/docs/",
 			"/a/b?c=d": "308 https://new.example/docs/a/b?c=d"},
 	} {
@@ -77,7 +74,7 @@ func TestACaddyfileIsOnlyWrittenForWhatCaddyTakesAsItIs(t *testing.T) {
 	for table, format := range map[string]string{
 		"/a /b\n": "redirects",
 		"/ /a\"b\nhttp://a.example/{x} /y\n/ /{env.HOME}\n/s q=:q /t/:q\n": "redirects",
-		"https://a.example/a/*/c: /b/:splat\n/q?a=\"b\": /c\n":             "yaml",
+		"https://a.example/a/*: /b/:splat\n/q?a=\"b\": /c\n":               "yaml",
 	} {
 		written, report := writtenCaddyfile(t, table, "--from", format)
 		if written != "" || !strings.Contains(report, "none of the refused lines can be written to") {
@@ -95,6 +92,8 @@ func TestTablesOfAllKindsKeepWhatNoRuleCanExpress(t *testing.T) {
 			"`{query} == \"x=1\"`\n\t}\n\tredir @moved2 /y 302\n}\n"},
 		{"htaccess", "RewriteEngine On\nRewriteRule ^$ /start [R=301,L]\n",
 			"\tredir / /start{http.request.uri.prefixed_query} 301\n"},
+		{"csv", "from,to\nhttps://h.example/a,/b\n/,/c\n",
+			"\nh.example {\n\tredir /a /b{http.request.uri.prefixed_query} 302\n"},
 		{"map", "/ /start\n", "\tredir / /start{http.request.uri.prefixed_query} 302\n"},
 	} {
 		written, report := writtenCaddyfile(t, tt.table, "--from", tt.format)
