@@ -56,7 +56,7 @@ func (c *Rows) readHeader(row []string) error {
 		}
 	}
 	if !slices.Contains(c.columns, destinationProperty) {
-		c.reports.fail(&Error{c.lines.position(1), "no column is called destination; the columns are " +
+		c.reports.fail(&Error{c.lines.At(1), "no column is called destination; the columns are " +
 			namesOf(properties)})
 	}
 	return c.reports.end

@@ -26,7 +26,7 @@ type editedLine struct {
 
 // planRedirects reads the whole file.
 func (p *Plan) planRedirects(content io.Reader) (spot, error) {
-	lines := newLineReader(content, p.source)
+	lines := NewLineReader(content, p.source)
 	l := new(redirectLines)
 	seen := func(line redirects.Line) {
 		alone, _ := redirects.RulesAlone(line, p.edit.Reading.Dialect.slashes())

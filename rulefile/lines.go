@@ -10,18 +10,21 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// lineReader reads lines of a text, except for blank lines and comments, which begin with "#".
-type lineReader struct {
+// LineReader reads the lines of a text, without its byte order mark.
+type LineReader struct {
 	lines  *bufio.Scanner
 	source string
 	number int // of the last line, from 1
+	// KeepsAll says to read blank lines and comments, too. Comments begin with "#".
+	KeepsAll bool
 	// The last line, with its line end, is the input from start to end.
 	start, end int
 }
 
-func newLineReader(r io.Reader, source string) *lineReader {
+// NewLineReader returns a reader of the lines of a text, which positions call source.
+func NewLineReader(r io.Reader, source string) *LineReader {
 	text, mark := withoutByteOrderMark(r)
-	l := &lineReader{lines: bufio.NewScanner(text), source: source, end: mark}
+	l := &LineReader{lines: bufio.NewScanner(text), source: source, end: mark}
 	l.lines.Buffer(make([]byte, 0, text.Size()), maxText+1)
 	l.lines.Split(splitLines)
 	return l
@@ -39,31 +42,31 @@ func splitLines(text []byte, isAll bool) (n int, line []byte, err error) {
 	return n, text[:n], nil
 }
 
-// position returns a column of the last line.
-func (l *lineReader) position(column int) resolver.Position {
+// At returns a column of the last line.
+func (l *LineReader) At(column int) resolver.Position {
 	return resolver.Position{Source: l.source, Line: l.number, Column: column}
 }
 
-// next returns the next line, without the LF or CRLF at its end. It is valid until the next call.
+// Next returns the next line, without the LF or CRLF at its end. It is valid until the next call.
 // The error is io.EOF after the last line, an [*Error] for a line that is too long or contains a
 // line end, or the reader's own.
-func (l *lineReader) next() ([]byte, error) {
+func (l *LineReader) Next() ([]byte, error) {
 	for l.lines.Scan() {
 		line := l.lines.Bytes()
 		l.start, l.end = l.end, l.end+len(line)
 		l.number++
 		line, behind, _ := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 		if len(bytes.TrimSpace(behind)) > 0 {
-			return nil, &Error{l.position(len(line) + 1), LoneReturn}
+			return nil, &Error{l.At(len(line) + 1), LoneReturn}
 		}
-		if saysSomething(line) {
+		if l.KeepsAll || saysSomething(line) {
 			return line, nil
 		}
 	}
 	err := cmp.Or(l.lines.Err(), io.EOF)
 	if err == bufio.ErrTooLong {
 		l.number++
-		return nil, &Error{l.position(1), "the line is longer than a mebibyte, too long for a rule"}
+		return nil, &Error{l.At(1), "the line is longer than a mebibyte, too long for a rule"}
 	}
 	return nil, err
 }

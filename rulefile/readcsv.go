@@ -76,7 +76,7 @@ func (c *Rows) pass(add func(resolver.Rule)) {
 // Rows reads the rows of a table. An unbalanced quotation mark spoils only its own row, because the
 // library gets one line at a time. As the library is slow, it gets only lines with such marks.
 type Rows struct {
-	lines  *lineReader
+	lines  *LineReader
 	line   bytes.Reader
 	quoted *csv.Reader
 	// The fields of the last row, and their columns in its line.
@@ -98,7 +98,7 @@ type Rows struct {
 
 // NewRows returns a reader of the rows of a table.
 func NewRows(r io.Reader, source string) *Rows {
-	c := &Rows{lines: newLineReader(r, source), columns: properties[:fewColumns],
+	c := &Rows{lines: NewLineReader(r, source), columns: properties[:fewColumns],
 		held: make(map[string][]schedule.Window)}
 	c.quoted = csv.NewReader(&c.line)
 	c.quoted.Comma, c.quoted.FieldsPerRecord, c.quoted.ReuseRecord = 0, -1, true
@@ -109,7 +109,7 @@ func NewRows(r io.Reader, source string) *Rows {
 // The error is io.EOF after the last row, an [*Error] that ends the reading, or the reader's own.
 func (c *Rows) Next() ([]string, error) {
 	for {
-		line, err := c.lines.next()
+		line, err := c.lines.Next()
 		if err = cmp.Or(c.reports.end, err); err != nil {
 			return nil, err
 		}
@@ -192,7 +192,7 @@ func (c *Rows) reportSyntax(err error) {
 		message = "there is a quotation mark inside a field; put the whole field into quotation " +
 			`marks, and write "" for the one inside`
 	}
-	c.reports.wrong(c.lines.position(column), "%s", message)
+	c.reports.wrong(c.lines.At(column), "%s", message)
 }
 
 func isFilled(field string) bool { return field != "" }
@@ -212,7 +212,7 @@ func (c *Rows) readRule(row []string) {
 	c.checkRest(row)
 	for _, needed := range []*property{keyProperty, destinationProperty} {
 		if slices.Index(c.columns, needed) >= len(row) {
-			c.reports.wrong(c.lines.position(1), "the row has no %s: a row is %s, with %s between them",
+			c.reports.wrong(c.lines.At(1), "the row has no %s: a row is %s, with %s between them",
 				needed.name, namesOf(c.columns), separatorNames[c.quoted.Comma])
 		}
 	}
@@ -238,7 +238,7 @@ func (c *Rows) isExchanged(row []string) bool {
 		names := strings.Split(namesOf(c.columns[:min(len(row), len(c.columns))]), ", ")
 		instead += "; or put a header first: " + swapped(names)
 	}
-	c.reports.wrong(c.lines.position(1), "key and destination are exchanged; write %s", instead)
+	c.reports.wrong(c.lines.At(1), "key and destination are exchanged; write %s", instead)
 	return true
 }
 
@@ -283,5 +283,5 @@ var separatorNames = map[rune]string{',': "a comma", ';': "a semicolon", '\t': "
 
 // At returns the position of the i-th field of the row.
 func (c *Rows) At(i int) resolver.Position {
-	return c.lines.position(c.starts[i] + 1)
+	return c.lines.At(c.starts[i] + 1)
 }

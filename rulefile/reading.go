@@ -77,7 +77,7 @@ func (o Reading) Read(
 		if _, err := ParseDialect(cmp.Or(string(o.Dialect), string(Netlify))); err != nil {
 			return nil, err
 		}
-		return o.readRedirects(newLineReader(text, source), nil, o.withDefaults(add))
+		return o.readRedirects(NewLineReader(text, source), nil, o.withDefaults(add))
 	}
 	_, err = ParseFormat(string(format))
 	return nil, err

@@ -12,7 +12,7 @@ import (
 // that is not nil. The rules are passed to add after all lines have been read, because they depend
 // on later lines, too.
 func (o Reading) readRedirects(
-	lines *lineReader, seen func(redirects.Line), add func(resolver.Rule),
+	lines *LineReader, seen func(redirects.Line), add func(resolver.Rule),
 ) ([]lint.Warning, error) {
 	reports := NewReports(false)
 	options := o.RedirectsOptions()
@@ -41,26 +41,26 @@ func (d Dialect) slashes() redirects.Slashes {
 
 // ReadLines adds the lines of a _redirects file to a table. The error is what ended the reading.
 func (o Reading) ReadLines(t *redirects.Table, r io.Reader, source string) error {
-	return o.addLines(t, newLineReader(r, source), nil)
+	return o.addLines(t, NewLineReader(r, source), nil)
 }
 
 // addLines is ReadLines that also passes each line to seen, if that is not nil.
-func (o Reading) addLines(t *redirects.Table, lines *lineReader, seen func(redirects.Line)) error {
+func (o Reading) addLines(t *redirects.Table, lines *LineReader, seen func(redirects.Line)) error {
 	p := lineParser{dialect: o.Dialect, hosts: o.Hosts}
 	for {
-		text, err := lines.next()
+		text, err := lines.Next()
 		if err != nil {
 			return err
 		}
-		if t.IsGivenUp(lines.position(1)) {
+		if t.IsGivenUp(lines.At(1)) {
 			return io.EOF
 		}
 		p.parse(string(text))
-		p.addTo(t, lines.position)
+		p.addTo(t, lines.At)
 		if seen == nil || p.refused != nil {
 			continue
 		}
-		if line := p.translate(lines.position); p.refused == nil {
+		if line := p.translate(lines.At); p.refused == nil {
 			seen(line)
 		}
 	}

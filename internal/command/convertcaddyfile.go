@@ -45,7 +45,7 @@ var (
 		`^(?:https?://([\w.-]+(?::\d+)?))?(/(?:[\w.~/+,;=@!-]*|\*))(?:\?([\w.~/%+,;=@!&-]+))?$`)
 	plainAccept = regexp.MustCompile(`^[\w/.+*\\^$()|;=,-]*$`)
 	plainTo     = regexp.MustCompile(
-		`^(?:https?://[\w.-]+(?::\d+)?)?(?:/[\w.~/%+,;=@!-]*)?(?:/:splat)?(?:\?[\w.~/%+,;=@!&-]*)?` +
+		`^(?:https?://[\w.-]+(?::\d+)?)?(?:/[\w.~/%+,;=@!-]*)?(?:/{splat})?(?:\?[\w.~/%+,;=@!&-]*)?` +
 			`(?:#[\w-]*)?$`)
 )
 
@@ -54,7 +54,7 @@ func newCaddyfile(from string, all []migrate.Redirect) *caddyfile {
 	seen := map[string]bool{} // the first of several counts
 	for _, r := range all {
 		parts := plainURL.FindStringSubmatch(r.URL)
-		to, hasRest := strings.CutSuffix(r.To, "/:splat")
+		to, hasRest := strings.CutSuffix(r.To, "/{splat}")
 		_, err := regexp.Compile(r.Accept)
 		if parts == nil || seen[r.URL+" "+r.Accept] || err != nil || !plainAccept.MatchString(r.Accept) ||
 			r.To == "" || !plainTo.MatchString(r.To) ||

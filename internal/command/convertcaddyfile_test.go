@@ -125,6 +125,8 @@ func TestTablesOfAllKindsKeepWhatNoRuleCanExpress(t *testing.T) {
 			"`{query} == \"x=1\"`\n\t}\n\tredir @moved2 /y 302\n}\n"},
 		{"htaccess", "RewriteEngine On\nRewriteRule ^$ /start [R=301,L]\n",
 			"\tredir / /start{http.request.uri.prefixed_query} 301\n"},
+		{"csv", "from,to\nhttps://h.example/a,/b\n/,/c\n",
+			"\nh.example {\n\tredir /a /b{http.request.uri.prefixed_query} 302\n"},
 		{"map", "/ /start\n", "\tredir / /start{http.request.uri.prefixed_query} 302\n"},
 	} {
 		written, report := writtenCaddyfile(t, tt.table, "--from", tt.format)

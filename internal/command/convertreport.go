@@ -53,8 +53,10 @@ func writeConversion(w io.Writer, c migrate.Conversion) {
 }
 
 func writeRemarks(w io.Writer, c migrate.Conversion) {
-	for _, remark := range c.Remarks {
-		fmt.Fprintln(w, "Note:", remark+".")
+	for _, remark := range append(slices.Clip(c.Remarks), c.Exactness) {
+		if remark != "" {
+			fmt.Fprintln(w, "Note:", remark+".")
+		}
 	}
 }
 

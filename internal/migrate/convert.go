@@ -2,8 +2,8 @@ package migrate
 
 import (
 	"bufio"
-	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -28,6 +28,8 @@ type Conversion struct {
 	Refused Lines
 	// Dropped are lines that no request reaches. They make no rules.
 	Dropped Lines
+	// Exactness says how many rules are exact and why, and what to write for the other.
+	Exactness string
 	// Remarks describe what holds for the whole file and cannot be written as a rule.
 	Remarks []string
 	// Elsewhere are the refused lines that Caddy's redir can express.
@@ -64,6 +66,7 @@ func Convert(w io.Writer, to rulefile.Format, in Input, from Format) (Conversion
 		}
 	}
 	c.count()
+	c.done.Exactness = c.exactness(in.Reading.Exact)
 	if from.IsNetlify && to != rulefile.Redirects && c.done.Exact+c.done.Approximated.Count > 0 {
 		c.done.Remarks = append(c.done.Remarks, queriesPass)
 	}
@@ -80,38 +83,45 @@ type converter struct {
 	from    Format
 	to      rulefile.Format
 	checker *resolver.RuleChecker // nil after reading
-	windows []schedule.Window     // of a rule, here to avoid an allocation per rule
+	windows []schedule.Window     // of the last rule, here to avoid an allocation per rule
 	done    Conversion
-	entries int              // of the file; 0 if its reader does not count
-	places  []packedPosition // of all rules that were read
+	// rules counts those that are valid, and exact those of them that are exact.
+	rules, exact int
+	entries      int              // of the file; 0 if its reader does not count
+	places       []packedPosition // of all rules that were read
 }
 
-// read passes the valid rules to write.
+// read passes the valid rules to write, unless the file is of another kind.
 func (c *converter) read(in Input, write func(resolver.Rule)) error {
-	in, err := c.checked(in)
-	if err != nil {
-		return err
+	const enough = 512
+	text, instead := bufio.NewReader(in.Reader), ""
+	if c.from.HasLines {
+		instead = "write --from json for rules, or --from array for a list of redirects"
+	}
+	begin, _ := text.Peek(enough)
+	in.Reader = text
+	if err := rulefile.CheckBeginning(begin, c.from.Name, instead); err != nil {
+		at := resolver.Position{Source: in.Source, Line: 1, Column: 1}
+		return rulefile.Errors{{Position: at, Message: err.Error()}}
 	}
 	found, err := c.from.Read(in, func(rule resolver.Rule) {
 		c.places = append(c.places, c.packPosition(rule.Position))
 		if c.isConverted(rule) {
 			write(rule)
+			if c.rules++; c.windows[0].Rule.Exact {
+				c.exact++
+			}
 		}
 	})
 	chainsMayFail := c.checker.MayFailInChains()
 	c.checker = nil // frees memory for writing
 	c.entries, c.done.Elsewhere = found.Entries, found.Elsewhere
+	lists := map[lint.Kind]*Lines{rulefile.WarnNeverReached: &c.done.Dropped,
+		rulefile.WarnLeftOut: &c.done.Refused, rulefile.WarnApproximated: &c.done.Approximated}
 	for _, w := range found.Warnings {
-		switch w.Kind {
-		case rulefile.WarnNeverReached:
-			c.done.Dropped.Reports = append(c.done.Dropped.Reports, w)
-		case rulefile.WarnLeftOut:
-			c.done.Refused.Reports = append(c.done.Refused.Reports, w)
-		case rulefile.WarnApproximated:
-			c.done.Approximated.Reports = append(c.done.Approximated.Reports, w)
-		case rulefile.WarnWholeTable:
-			c.done.Remarks = append(c.done.Remarks, w.Message)
-		default:
+		if lines := lists[w.Kind]; lines != nil {
+			lines.Reports = append(lines.Reports, w)
+		} else {
 			c.done.Remarks = append(c.done.Remarks, w.String())
 		}
 	}
@@ -120,23 +130,6 @@ func (c *converter) read(in Input, write func(resolver.Rule)) error {
 			"run check on it")
 	}
 	return err
-}
-
-// checked returns the input, or an error if the file is of another kind.
-func (c *converter) checked(in Input) (Input, error) {
-	const enough = 512
-	text, instead := bufio.NewReader(in.Reader), ""
-	if c.from.HasLines {
-		instead = "write --from json for rules, or --from array for a list of redirects"
-	}
-	begin, _ := text.Peek(enough)
-	in.Reader = text
-	err := rulefile.CheckBeginning(begin, c.from.Name, instead)
-	if err == nil {
-		return in, nil
-	}
-	at := resolver.Position{Source: in.Source, Line: 1, Column: 1}
-	return in, rulefile.Errors{{Position: at, Message: err.Error()}}
 }
 
 // isConverted reports whether a rule is valid, and records the result.
@@ -218,35 +211,49 @@ func (c *converter) packPosition(at resolver.Position) packedPosition {
 
 // count counts lines. Each counts once, by the worst result of its rules.
 func (c *converter) count() {
-	const approximated, dropped, refused = 1, 2, 3
 	done := &c.done
-	worst := make(map[packedPosition]int, len(c.places))
-	for _, p := range c.places {
-		worst[p] = 0
-	}
-	kinds := []*Lines{approximated: &done.Approximated, dropped: &done.Dropped, refused: &done.Refused}
-	for kind, lines := range kinds[1:] {
+	kinds := []*Lines{&done.Approximated, &done.Dropped, &done.Refused} // the worst last
+	worst := map[packedPosition]int{}                                   // of lines with reports
+	for kind, lines := range kinds {
 		for _, l := range lines.Reports {
 			p := c.packPosition(l.Position)
-			worst[p] = max(worst[p], kind+1)
+			worst[p] = max(worst[p], kind)
 		}
 	}
-	done.Exact = max(len(worst), c.entries)
-	for _, kind := range worst {
-		if kind > 0 {
-			kinds[kind].Count++
-			done.Exact--
-		}
+	for p, kind := range worst {
+		c.places = append(c.places, p)
+		kinds[kind].Count++
 	}
+	slices.Sort(c.places)
+	done.Exact = max(len(slices.Compact(c.places)), c.entries) - len(worst)
 	done.Approximated.Reports = slices.DeleteFunc(done.Approximated.Reports,
-		func(l lint.Warning) bool { return worst[c.packPosition(l.Position)] == refused })
-	for _, lines := range kinds[1:] {
+		func(l lint.Warning) bool { return kinds[worst[c.packPosition(l.Position)]] == &done.Refused })
+	for _, lines := range kinds {
 		slices.SortStableFunc(lines.Reports, func(a, b lint.Warning) int {
-			return cmp.Or(cmp.Compare(a.Position.Line, b.Position.Line),
-				cmp.Compare(a.Position.Column, b.Position.Column))
+			return a.Position.Compare(b.Position)
 		})
 		lines.Reports = slices.CompactFunc(lines.Reports, func(a, b lint.Warning) bool {
 			return a.String() == b.String() // a line that makes several rules repeats reports
 		})
 	}
+}
+
+// exactness says how many rules are exact and why, and what to write for the other.
+func (c *converter) exactness(said *bool) string {
+	why := "as " + string(c.from.Name) + " does not say that paths below match, too; --exact=false " +
+		"lets them"
+	switch {
+	case c.rules == 0:
+		return ""
+	case c.from.SaysExact:
+		why = "each line says which paths it matches; change exact in the new rules for the other"
+	case said != nil:
+		why = fmt.Sprintf("as --exact=%t says where the file does not; write --exact=%t for the other",
+			*said, !*said)
+	case c.from.Name == rulefile.JSON || c.from.Name == rulefile.CSV:
+		why = "those that say so, and those with keys that begin with \"/\" or are URLs; --exact=false " +
+			"and --exact say it where the file does not"
+	}
+	return fmt.Sprintf("%d of %d rules are exact and match nothing below their paths: %s", c.exact,
+		c.rules, why)
 }

@@ -14,7 +14,7 @@ type Redirect struct {
 	URL string // what it matches; without a host, if that is the site's
 	// Accept is a regular expression of the header that requests must have, or "".
 	Accept string
-	// To is the destination. In it, ":splat" is the text of a "*" at the end of the URL.
+	// To is the destination. In it, "{splat}" is the text of a "*" at the end of the URL.
 	To     string
 	Status int
 	// KeepsQuery reports whether the query of a request goes along.
@@ -23,7 +23,7 @@ type Redirect struct {
 
 // keepElsewhere keeps a line without an equivalent if Caddy's redir can express it.
 func (t *Table) keepElsewhere(line redirects.Line) {
-	r := Redirect{Status: line.Status}
+	r := Redirect{To: redirects.DestinationText(line.To), Status: line.Status}
 	if elsewhere, is := errors.AsType[*redirects.Elsewhere](line.Refused); is {
 		r.URL, r.Accept = elsewhere.URL, elsewhere.Accept
 	} else if errors.Is(line.Refused, redirects.ErrRoot) {
@@ -31,11 +31,6 @@ func (t *Table) keepElsewhere(line redirects.Line) {
 	}
 	if r.URL == "" || line.Answer != redirects.Leads || len(line.Notes) > 0 {
 		return
-	}
-	for _, piece := range line.To {
-		if r.To += piece.Text; piece.Variable != "" {
-			r.To += ":" + piece.Variable
-		}
 	}
 	// a query that a line asks for is not meant for its destination
 	isKept := cmp.Or(line.Query, t.Query) != resolver.QueryIgnore

@@ -105,12 +105,8 @@ func StatusError(code int) error {
 
 // EncodePercents encodes each "%" that does not begin an encoded byte.
 func EncodePercents(path string) string {
-	return percent.ReplaceAllStringFunc(path, func(found string) string {
-		if found == "%" {
-			return "%25"
-		}
-		return found
-	})
+	return encodedTwice.ReplaceAllString(strings.ReplaceAll(path, "%", "%25"), "%$1")
 }
 
-var percent = regexp.MustCompile(`%(?:[0-9A-Fa-f]{2})?`)
+// encodedTwice matches an encoded byte whose "%" has been encoded.
+var encodedTwice = regexp.MustCompile(`%25([0-9A-Fa-f]{2})`)

@@ -17,67 +17,38 @@ func (t *Table) DecodeJSON(text string) (values Node, err error) {
 	begin := t.Position(1, 1)
 	d, end := json.NewDecoder(strings.NewReader(text)), 0
 	for err == nil {
-		if err = d.Decode(new(length)); err == nil {
-			end = int(d.InputOffset())
-		}
+		end = int(d.InputOffset())
+		err = d.Decode(new(valueSize))
 	}
-	values = Node{At: begin, Kind: '[', inside: jsonText{text[:end], begin}.inside(0)}
+	values = Node{At: begin, Kind: '[', inside: insideJSON(text[:end], 0, begin)}
 	if err == io.EOF && end > 0 {
 		return values, nil
 	}
-	at := len(text)
+	at, message := len(text), "this is not JSON: it ends too early"
 	if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
 		at = int(wrong.Offset) - 1
+		message = fmt.Sprintf("this is not JSON: %s; JSON has no comments, strings are in double "+
+			"quotes, and commas separate values", err)
 	}
-	mistake := jsonText{text, begin}
-	mistake.skip(at)
-	message := explainJSON(err)
 	if end > 0 {
 		message += "; nothing is read from here on"
 	}
-	return values, ErrorAt(mistake.at, message)
+	return values, ErrorAt(placeIn(text[:at], begin), message)
 }
 
-// length is the length of a value, which is skipped.
-type length int
+// valueSize is the length of a value whose text is skipped.
+type valueSize int
 
-func (l *length) UnmarshalJSON(value []byte) error {
-	*l = length(len(value))
+func (s *valueSize) UnmarshalJSON(text []byte) error {
+	*s = valueSize(len(text))
 	return nil
 }
 
-// explainJSON describes a syntax error.
-func explainJSON(err error) string {
-	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
-		return "this is not JSON: it ends too early"
-	}
-	return fmt.Sprintf("this is not JSON: %s; JSON has no comments, strings are in double quotes, "+
-		"and commas separate values", err)
-}
-
-// jsonText is the remainder of a well-formed text, and its position.
-type jsonText struct {
-	string
-	at resolver.Position
-}
-
-// skip skips some bytes, and counts lines.
-func (t *jsonText) skip(length int) {
-	passed := t.string[:length]
-	if last := strings.LastIndexByte(passed, '\n'); last >= 0 {
-		t.at.Line += strings.Count(passed, "\n")
-		t.at.Column = length - last
-	} else {
-		t.at.Column += length
-	}
-	t.string = t.string[length:]
-}
-
-// inside returns the members of an object or the elements of a list. For kind 0 it returns the
-// values of the text.
-func (t jsonText) inside(kind byte) iter.Seq2[Node, Node] {
+// insideJSON returns the members of an object or the elements of a list, whose text begins at a
+// position. For kind 0 it returns the values of the text.
+func insideJSON(text string, kind byte, at resolver.Position) iter.Seq2[Node, Node] {
 	return func(yield func(key, value Node) bool) {
-		rest, d := t, json.NewDecoder(strings.NewReader(t.string))
+		d, at, passed := json.NewDecoder(strings.NewReader(text)), at, 0
 		if kind != 0 {
 			d.Token() // the brace or the bracket
 		}
@@ -87,13 +58,14 @@ func (t jsonText) inside(kind byte) iter.Seq2[Node, Node] {
 				name, _ := d.Token()
 				key.Text, _ = name.(string)
 			}
-			var written length
-			if d.Decode(&written) != nil {
+			var size valueSize
+			if d.Decode(&size) != nil {
 				return
 			}
 			end := int(d.InputOffset())
-			rest.skip(end - int(written) - (len(t.string) - len(rest.string)))
-			if !yield(key, jsonNode(rest.string[:written], rest.at)) {
+			begin := end - int(size)
+			at, passed = placeIn(text[passed:begin], at), begin
+			if !yield(key, jsonNode(text[begin:end], at)) {
 				return
 			}
 		}
@@ -104,38 +76,25 @@ func (t jsonText) inside(kind byte) iter.Seq2[Node, Node] {
 // is looked for. An entry is such an object; the list of all entries is not, and takes no memory.
 const decodedOnce = 4096
 
-// once returns a sequence that keeps its elements.
-func once(inside iter.Seq2[Node, Node]) iter.Seq2[Node, Node] {
-	var keys, values []Node
-	return func(yield func(key, value Node) bool) {
-		if keys == nil {
-			for key, value := range inside {
-				keys, values = append(keys, key), append(values, value)
-			}
-		}
-		for i, key := range keys {
-			if !yield(key, values[i]) {
-				return
-			}
-		}
-	}
-}
-
 // jsonNode returns the value of a text.
-func jsonNode(written string, at resolver.Position) Node {
-	n := Node{At: at, Kind: written[0]}
+func jsonNode(text string, at resolver.Position) Node {
+	n := Node{At: at, Kind: text[0]}
 	switch n.Kind {
 	case '{', '[':
-		n.inside = jsonText{written, at}.inside(n.Kind)
-		if len(written) <= decodedOnce {
-			n.inside = once(n.inside)
+		n.inside = insideJSON(text, n.Kind, at)
+		if len(text) <= decodedOnce {
+			var members [][2]Node
+			for key, value := range n.inside {
+				members = append(members, [2]Node{key, value})
+			}
+			return keep(n.Kind, at, members)
 		}
 	case '"':
-		if n.Text = written[1 : len(written)-1]; strings.Contains(n.Text, `\`) {
-			_ = json.Unmarshal([]byte(written), &n.Text)
+		if n.Text = text[1 : len(text)-1]; strings.Contains(n.Text, `\`) {
+			_ = json.Unmarshal([]byte(text), &n.Text)
 		}
 	default:
-		n.Kind, n.Text = 'w', written
+		n.Kind, n.Text = 'w', text
 	}
 	return n
 }

@@ -46,7 +46,7 @@ func (t *Table) AddKey(line redirects.Line, key, to string) {
 		}
 		t.AddMatch(line, wholeExpression(key), to, pathexpr.Options{})
 	case isGuessed && (strings.Contains(key, "*") || hasPlaceholder(key, to)):
-		t.addWildcard(line, key, to)
+		t.AddWildcard(line, key, to)
 	default:
 		line.To = redirects.Literal(to)
 		t.AddPath(line, key, false)
@@ -93,9 +93,9 @@ func hasPlaceholder(path, to string) bool {
 	return slices.ContainsFunc(placeholder.FindAllString(path, -1), isIn)
 }
 
-// addWildcard adds the line of a path that ends in "/*", with the rest of the path in the place of
+// AddWildcard adds the line of a path that ends in "/*", with the rest of the path in the place of
 // ":splat", "$1" or "*" in its destination. Other variables have no equivalent here.
-func (t *Table) addWildcard(line redirects.Line, key, to string) {
+func (t *Table) AddWildcard(line redirects.Line, key, to string) {
 	path, err := t.WithoutHost(key)
 	path, isBelow := strings.CutSuffix("/"+strings.TrimPrefix(path, "/"), "/*")
 	unknown := placeholder.FindString(strings.ReplaceAll(to, "/:splat", ""))
@@ -120,19 +120,19 @@ func (t *Table) addWildcard(line redirects.Line, key, to string) {
 
 // restIn returns a destination with the rest of the path where it has ":splat", "$1" or "*".
 func restIn(to string) (pieces []redirects.Piece) {
-	for _, rest := range []string{":splat", "$1", "*"} {
-		if !strings.Contains(to, rest) {
-			continue
+	texts := []string{to}
+	for _, rest := range []string{"*", "$1", ":splat"} { // the last of several counts
+		if strings.Contains(to, rest) {
+			texts = strings.Split(to, rest)
 		}
-		for i, text := range strings.Split(to, rest) {
-			if i > 0 {
-				pieces = append(pieces, redirects.Piece{Variable: redirects.Splat})
-			}
-			pieces = append(pieces, redirects.Piece{Text: text})
-		}
-		return pieces
 	}
-	return redirects.Literal(to)
+	for i, text := range texts {
+		if i > 0 {
+			pieces = append(pieces, redirects.Piece{Variable: redirects.Splat})
+		}
+		pieces = append(pieces, redirects.Piece{Text: text})
+	}
+	return pieces
 }
 
 // expressionInstead tells the line with a regular expression that a path with variables may mean.
@@ -142,7 +142,7 @@ func expressionInstead(key, to string) string {
 		groups = append(groups, strings.TrimPrefix(name, `\`), fmt.Sprintf("$%d", len(groups)/2+1))
 		return "([^/]+)"
 	})
-	return fmt.Sprintf("for a segment, or a part of one, write ^%s$: %s", expression,
+	return fmt.Sprintf("for a segment, or a part of one, write in YAML ^%s$: %s", expression,
 		strings.NewReplacer(groups...).Replace(to))
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 func TestLinesHaveNeitherEndsNorTheMarkInFront(t *testing.T) {
-	table := migrate.Table{Source: "file"}
+	table := migrate.Table{Input: migrate.Input{Source: "file"}}
 	lines := table.NewLineReader(strings.NewReader("\uFEFFa \r\n\n # b\n\uFEFFc"))
 	for _, want := range []string{"file:1:3 a ", "file:4:3 \uFEFFc"} {
 		line, err := lines.NextEntry()
@@ -25,7 +25,7 @@ func TestLinesHaveNeitherEndsNorTheMarkInFront(t *testing.T) {
 }
 
 func TestALineOfMoreThanAMebibyteEndsTheReading(t *testing.T) {
-	whole, table := strings.Repeat("a", 1<<20), migrate.Table{Source: "file"}
+	whole, table := strings.Repeat("a", 1<<20), migrate.Table{Input: migrate.Input{Source: "file"}}
 	if line, err := table.NewLineReader(strings.NewReader(whole)).Next(); line != whole || err != nil {
 		t.Errorf("%d bytes, %v", len(line), err)
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
-	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
 )
 
 // heldLine is a line that waits for lines of single paths, which may come before it. If it is of an
@@ -30,21 +29,6 @@ func (t *Table) Add(line redirects.Line) {
 	default:
 		t.held = append(t.held, heldLine{Line: line})
 	}
-}
-
-// addLoosely adds lines of an expression that is read loosely.
-func (t *Table) addLoosely(lines []redirects.Line, e *pathexpr.Expression) {
-	for _, line := range lines {
-		t.held = append(t.held, heldLine{line, e.Matches})
-	}
-}
-
-// release adds the lines that wait.
-func (t *Table) release() {
-	for _, h := range t.held {
-		t.Table.Add(h.Line)
-	}
-	t.held = nil
 }
 
 // holdsPath reports whether a line that waits may match a path. Without an expression it may if it

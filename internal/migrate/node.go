@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"iter"
+	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -19,6 +20,34 @@ type Node struct {
 	Text string
 
 	inside iter.Seq2[Node, Node]
+}
+
+// collection returns an object or a list of n members. The key of a list's member is zero.
+func collection(kind byte, at resolver.Position, n int, member func(i int) (key, value Node)) Node {
+	return Node{At: at, Kind: kind, inside: func(yield func(key, value Node) bool) {
+		for i := range n {
+			if !yield(member(i)) {
+				return
+			}
+		}
+	}}
+}
+
+// keep returns an object or a list with members that have been decoded.
+func keep(kind byte, at resolver.Position, members [][2]Node) Node {
+	return collection(kind, at, len(members), func(i int) (key, value Node) {
+		return members[i][0], members[i][1]
+	})
+}
+
+// placeIn returns the position of the end of a text that begins at a position.
+func placeIn(text string, begin resolver.Position) resolver.Position {
+	if lines := strings.Count(text, "\n"); lines > 0 {
+		begin.Line, begin.Column = begin.Line+lines, 1
+		text = text[strings.LastIndexByte(text, '\n')+1:]
+	}
+	begin.Column += len(text)
+	return begin
 }
 
 // Inside returns the members of an object with their keys, or the elements of a list, in order. The

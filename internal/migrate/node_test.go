@@ -9,7 +9,7 @@ import (
 )
 
 // links is the file that contains the decoded texts.
-var links = migrate.Table{Source: "links"}
+var links = migrate.Table{Input: migrate.Input{Source: "links"}}
 
 // outline writes values with their positions.
 func outline(list migrate.Node) string {

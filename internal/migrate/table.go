@@ -15,14 +15,7 @@ import (
 // Table collects the lines that a [Reader] makes of a file.
 type Table struct {
 	*redirects.Table
-	// Reading holds the hosts of the site, and defaults for what the file leaves out.
-	Reading rulefile.Reading
-	Source  string // the name of the file, for positions
-	Keys    KeyKind
-	// Loosely takes expressions for some characters for those of any; see [pathexpr.Options].
-	Loosely bool
-	// Base is the path of the directory of a .htaccess, with a slash at its end, or "".
-	Base string
+	Input
 
 	hasKeys     bool
 	expressions Names // keys that were taken for expressions
@@ -43,6 +36,8 @@ func (t *Table) Position(line, column int) resolver.Position {
 // Format is a format that rules can be converted from.
 type Format struct {
 	Name rulefile.Format
+	// Files are names of its files, and extensions, in lower case.
+	Files []string
 	// Read reads the rules of a file; see [LinesOf].
 	Read func(in Input, add func(resolver.Rule)) (ReadResult, error)
 	// HasHosts reports whether an entry can be limited to one host. SaysStatus and SaysExact report
@@ -63,13 +58,16 @@ type Format struct {
 // Input is the file to read.
 type Input struct {
 	io.Reader
-	Source  string // the name of the file, for positions
+	Source string // the name of the file, for positions
+	// Reading holds the hosts of the site, and defaults for what the file leaves out.
 	Reading rulefile.Reading
 	// Columns holds the names of a CSV table's columns by our names, if the user states them.
 	Columns map[string]string
 	Keys    KeyKind
-	Loosely bool   // see [Table]
-	Base    string // see [Table]
+	// Loosely takes expressions for some characters for those of any; see [pathexpr.Options].
+	Loosely bool
+	// Base is the path of the directory of a .htaccess, with a slash at its end, or "".
+	Base string
 }
 
 // ReadResult is the result of a reader, besides the rules.
@@ -85,8 +83,7 @@ type ReadResult struct {
 func LinesOf(read Reader) func(Input, func(resolver.Rule)) (ReadResult, error) {
 	return func(in Input, add func(resolver.Rule)) (found ReadResult, err error) {
 		reports := rulefile.NewReports(true)
-		t := &Table{Reading: in.Reading, Source: in.Source, Keys: in.Keys, Loosely: in.Loosely,
-			Base: in.Base}
+		t := &Table{Input: in}
 		t.Table = redirects.NewTable(redirects.Options{
 			TakesBelow: in.Reading.Exact != nil && !*in.Reading.Exact,
 			Status:     in.Reading.Status,
@@ -96,7 +93,9 @@ func LinesOf(read Reader) func(Input, func(resolver.Rule)) (ReadResult, error) {
 		})
 		end := cmp.Or(read(t, in.Reader), io.EOF)
 		t.remarkOnKeys()
-		t.release()
+		for _, h := range t.held {
+			t.Table.Add(h.Line)
+		}
 		t.Rules(add)
 		found.Entries, found.Elsewhere = t.Entries(), t.redirectsElsewhere()
 		found.Warnings, err = reports.Result(end)
@@ -126,10 +125,7 @@ func (t *Table) AddMatch(line redirects.Line, expression, to string, o pathexpr.
 // AddPath adds the line of a path without patterns, or of all paths that begin with it. The path
 // can lack its first slash, or be a URL of the site. The line has everything but its path.
 func (t *Table) AddPath(line redirects.Line, path string, isPrefix bool) {
-	text := path
-	for _, piece := range line.To {
-		text += piece.Text
-	}
+	text := path + redirects.DestinationText(line.To)
 	path, otherHost := t.WithoutHost(path)
 	path = "/" + strings.TrimPrefix(path, "/")
 	line.Refused = cmp.Or(line.Refused, otherHost, CheckText("a path or a destination", text),
@@ -160,12 +156,12 @@ func (t *Table) AddPaths(
 	for _, how := range e.Approximations() {
 		t.Approximate(line.At, how)
 	}
-	if e.Loosened != nil {
-		t.addLoosely(lines, e)
-		return true
-	}
 	for _, line := range lines {
-		t.Add(line)
+		if e.Loosened != nil {
+			t.held = append(t.held, heldLine{line, e.Matches})
+		} else {
+			t.Add(line)
+		}
 	}
 	return true
 }
@@ -178,11 +174,5 @@ func (t *Table) RefuseLine(line redirects.Line, path []redirects.Segment, why er
 
 // CheckPieces is [CheckDestination] for a destination with captured parts of a path.
 func CheckPieces(to []redirects.Piece) error {
-	visible := ""
-	for _, piece := range to {
-		if visible += piece.Text; piece.Variable != "" {
-			visible += ":" + piece.Variable
-		}
-	}
-	return CheckDestination(visible)
+	return CheckDestination(redirects.DestinationText(to))
 }

@@ -1,7 +1,6 @@
 package migrate
 
 import (
-	"bufio"
 	"errors"
 	"io"
 	"slices"
@@ -13,48 +12,20 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// LineReader reads a file line by line, without its byte order mark.
-type LineReader struct {
-	table   *Table
-	scanner *bufio.Scanner
-	number  int // of the last line read, from 1
-}
-
-// longestLine is the maximum length of a line in bytes. Keys and destinations are far shorter.
-const longestLine = 1 << 20
+// LineReader reads a file line by line.
+type LineReader struct{ *rulefile.LineReader }
 
 // NewLineReader returns a reader of the lines of a file.
 func (t *Table) NewLineReader(r io.Reader) *LineReader {
-	scanner := bufio.NewScanner(r)
-	scanner.Buffer(nil, longestLine+1)
-	return &LineReader{table: t, scanner: scanner}
+	lines := rulefile.NewLineReader(r, t.Source)
+	lines.KeepsAll = true
+	return &LineReader{lines}
 }
 
-// At returns the position of a column in the last line read.
-func (l *LineReader) At(column int) resolver.Position { return l.table.Position(l.number, column) }
-
-// Next returns the next line, without its line end. The error is io.EOF after the last line, or an
-// [*rulefile.Error] for a line that is too long. Any other error is the reader's.
+// Next returns the next line. The errors are those of [rulefile.LineReader.Next].
 func (l *LineReader) Next() (string, error) {
-	isRead := l.scanner.Scan()
-	switch err := l.scanner.Err(); {
-	case errors.Is(err, bufio.ErrTooLong):
-		l.number++
-		return "", ErrorAt(l.At(1), "the line is longer than 1 MiB, and no rule is so long; remove it")
-	case err != nil:
-		return "", err
-	case !isRead:
-		return "", io.EOF
-	}
-	l.number++
-	line := l.scanner.Text()
-	if l.number == 1 {
-		line = strings.TrimPrefix(line, "\uFEFF")
-	}
-	if at := strings.IndexByte(line, '\r'); at >= 0 && strings.Trim(line[at:], Space) != "" {
-		return "", ErrorAt(l.At(at+1), rulefile.LoneReturn)
-	}
-	return line, nil
+	line, err := l.LineReader.Next()
+	return string(line), err
 }
 
 // ErrorAt returns an error that ends the reading of a file.

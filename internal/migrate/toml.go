@@ -16,109 +16,95 @@ import (
 // DecodeTOML returns the root table of a text. The library reports no positions. DecodeTOML finds
 // the tables of an array by their [[redirects]] headers; other positions are zero.
 func (t *Table) DecodeTOML(text string) (root Node, err error) {
-	if line := costlyLine(text); line > 0 {
-		return root, ErrorAt(t.Position(line, 1), "a key has more than 64 parts here, or more than a "+
-			"thousand brackets are open; remove everything but the redirects")
+	begin := t.Position(1, 1)
+	if at := costlyPart(text); at >= 0 {
+		return root, ErrorAt(placeIn(text[:at], begin), "a key has more than 64 parts here, or more "+
+			"than a thousand brackets are open; remove everything but the redirects")
 	}
 	var file map[string]any
 	if _, err := toml.Decode(text, &file); err != nil {
-		at, message := t.Position(1, 1), err.Error()
+		message := err.Error()
 		if wrong, ok := errors.AsType[toml.ParseError](err); ok {
-			at = t.Position(max(1, wrong.Position.Line), max(1, wrong.Position.Col))
+			begin = t.Position(max(1, wrong.Position.Line), max(1, wrong.Position.Col))
 			message = strings.TrimPrefix(wrong.Message, "toml: ")
 		}
-		return root, ErrorAt(at, "this is not valid TOML: "+message)
+		return root, ErrorAt(begin, "this is not valid TOML: "+message)
 	}
-	return Node{Kind: '{', inside: func(yield func(key, value Node) bool) {
-		for _, name := range slices.Sorted(maps.Keys(file)) {
-			value := tomlNode(file[name])
-			if tables, ok := file[name].([]map[string]any); ok {
-				value = tomlList(tables, t.placesOf(name, len(tables), text))
-				value.At = t.Position(1, 1)
-			}
-			if !yield(Node{Text: name}, value) {
-				return
-			}
+	return tomlTable(file, func(name string) Node {
+		if tables, ok := file[name].([]map[string]any); ok {
+			places := placesOf(name, len(tables), text, begin)
+			return collection('[', begin, len(tables), func(i int) (_, value Node) {
+				value = tomlNode(tables[i])
+				value.At = places[i]
+				return Node{}, value
+			})
 		}
-	}}, nil
+		return tomlNode(file[name])
+	}), nil
 }
 
-// longKey is a key of more than 64 parts.
+// longKey matches a key of more than 64 parts.
 var longKey = regexp.MustCompile(`(?:(?:[\w-]+|"[^"]*"|'[^']*')[ \t]*\.[ \t]*){64}`)
 
-// costlyLine returns the first line that would cost the library too much time or memory, or 0.
-func costlyLine(text string) (number int) {
-	const mostDots, mostOpen = 63, 1000
+// costlyPart returns where a text would cost the library too much time or memory, or -1.
+func costlyPart(text string) (at int) {
+	const mostOpen = 1000
 	open := 0
-	for line := range strings.Lines(text) {
-		number++
-		for i := range len(line) {
-			switch line[i] {
-			case '[', '{':
-				open++
-			case ']', '}':
-				open = max(0, open-1)
-			}
-			if open > mostOpen {
-				return number
-			}
+	for at := range len(text) {
+		switch text[at] {
+		case '[', '{':
+			open++
+		case ']', '}':
+			open = max(0, open-1)
 		}
-		if strings.Count(line, ".") > mostDots && longKey.MatchString(line) {
-			return number
+		if open > mostOpen {
+			return at
 		}
 	}
-	return 0
+	if found := longKey.FindStringIndex(text); found != nil {
+		return found[0]
+	}
+	return -1
 }
 
 // placesOf returns the positions of the tables in a top-level array. They are unknown if a
 // multi-line text contains what looks like a header.
-func (t *Table) placesOf(name string, count int, text string) []resolver.Position {
+func placesOf(name string, count int, text string, at resolver.Position) []resolver.Position {
 	header := `(?m)^[ \t]*\[\[[ \t"']*` + regexp.QuoteMeta(name) + `[ \t"']*\]\]`
 	headers := regexp.MustCompile(header).FindAllStringIndex(text, -1)
-	places := make([]resolver.Position, count)
-	line, passed := 1, 0
-	for i := range places {
-		if len(headers) == count {
-			line += strings.Count(text[passed:headers[i][0]], "\n")
-			passed = headers[i][0]
-		}
-		places[i] = t.Position(line, 1)
+	places := slices.Repeat([]resolver.Position{at}, count)
+	for i, passed := 0, 0; len(headers) == count && i < count; i++ {
+		at = placeIn(text[passed:headers[i][0]], at)
+		places[i], passed = at, headers[i][0]
 	}
 	return places
 }
 
-// tomlNode returns the node of a library value, with members sorted by name.
+// tomlNode returns the node of a library value.
 func tomlNode(value any) Node {
 	switch v := value.(type) {
 	case string:
 		return Node{Kind: '"', Text: v}
 	case map[string]any:
-		return Node{Kind: '{', inside: once(func(yield func(key, value Node) bool) {
-			for _, name := range slices.Sorted(maps.Keys(v)) {
-				if !yield(Node{Text: name}, tomlNode(v[name])) {
-					return
-				}
-			}
-		})}
+		return tomlTable(v, func(name string) Node { return tomlNode(v[name]) })
 	case []map[string]any:
-		return tomlList(v, nil)
+		return tomlList(v)
 	case []any:
-		return tomlList(v, nil)
+		return tomlList(v)
 	}
 	return Node{Kind: 'w', Text: fmt.Sprint(value)}
 }
 
-// tomlList returns a list of values, with their positions if known.
-func tomlList[T any](list []T, places []resolver.Position) Node {
-	return Node{Kind: '[', inside: func(yield func(key, value Node) bool) {
-		for i, element := range list {
-			n := tomlNode(element)
-			if places != nil {
-				n.At = places[i]
-			}
-			if !yield(Node{}, n) {
-				return
-			}
-		}
-	}}
+// tomlTable returns the node of a table, with members sorted by name.
+func tomlTable(table map[string]any, member func(name string) Node) Node {
+	names := slices.Sorted(maps.Keys(table))
+	return collection('{', resolver.Position{}, len(names), func(i int) (key, value Node) {
+		return Node{Text: names[i]}, member(names[i])
+	})
+}
+
+func tomlList[T any](list []T) Node {
+	return collection('[', resolver.Position{}, len(list), func(i int) (_, value Node) {
+		return Node{}, tomlNode(list[i])
+	})
 }

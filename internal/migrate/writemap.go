@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
-	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
@@ -34,18 +33,17 @@ func ParseTo(name string) (rulefile.Format, error) {
 }
 
 // ListOf lists names in a sentence.
-func ListOf[T ~string](names []T) string {
-	var b strings.Builder
+func ListOf[T ~string](names []T) (list string) {
 	for i, name := range names {
 		switch {
 		case i > 0 && i == len(names)-1:
-			b.WriteString(" and ")
+			list += " and "
 		case i > 0:
-			b.WriteString(", ")
+			list += ", "
 		}
-		b.WriteString(string(name))
+		list += string(name)
 	}
-	return b.String()
+	return list
 }
 
 // Write writes rules in one of [ToFormats]. The errors are those of [rulefile.Write].
@@ -72,50 +70,29 @@ func writeMap(w io.Writer, rules iter.Seq[resolver.Rule]) error {
 		}
 		b.WriteString("/" + rule.Key + " " + rule.Value + "\n")
 	}
-	if err := b.Flush(); err != nil { // the first error of any write
+	if err := b.Flush(); err != nil || errs == nil { // the first error of any write
 		return err
-	}
-	if errs == nil {
-		return nil
 	}
 	return errs
 }
 
-// checkInMap refuses a rule that a line of a map cannot express.
+// checkInMap refuses a rule that a line of a map cannot express, or that is read as another one.
 func checkInMap(rule resolver.Rule) error {
 	switch {
-	case rule.Windows != "":
-		return errors.New("a line is there always, and this rule has windows; write json or csv")
-	case resolver.IsTemplate(rule.Key):
-		return errors.New("a map has no templates; write a rule for each path")
-	case rule.Value == resolver.GoneValue || rule.Value == resolver.PassValue:
-		return errors.New("a map has only destinations, and this rule has none; answer its path in the " +
-			"configuration of the server")
+	case rule.Windows != "" || resolver.IsTemplate(rule.Key) || CheckDestination(rule.Value) != nil:
+		return errors.New("a line of a map leads one path to one destination, always; rules with " +
+			"templates, windows, gone or pass are for json and csv")
 	case strings.ContainsAny(rule.Key+rule.Value, Space+"\n"):
 		return errors.New("paths and destinations in a map have no spaces; write %20")
+	case strings.HasSuffix(rule.Key, "/") || strings.Contains(rule.Key, "//") ||
+		EncodePercents(rule.Key) != rule.Key:
+		return errors.New("a map would match another path; write the key without empty segments, and " +
+			"%25 for \"%\"")
 	case strings.HasSuffix(rule.Value, ";"), strings.HasSuffix(rule.Value, "{"):
-		return errors.New(
-			"a destination in a map cannot end in \";\" or \"{\", which end lines of nginx; write it " +
-				"percent-encoded")
-	case CheckDestination(rule.Value) != nil:
-		return CheckDestination(rule.Value)
+		return errors.New("a destination in a map cannot end in \";\" or \"{\", which end lines of " +
+			"nginx; write it percent-encoded")
 	}
-	return checkPathInMap(rule.Key)
-}
-
-// checkPathInMap refuses a key that a map would read as a different key.
-func checkPathInMap(key string) (err error) {
-	again := ""
-	t := redirects.NewTable(redirects.Options{
-		Report: func(r redirects.Report) { err = errors.New(r.Message) },
-	})
-	t.Add(redirects.Line{Path: redirects.Text(EncodePercents("/" + key)),
-		To: redirects.Literal("https://map.example")})
-	t.Rules(func(rule resolver.Rule) { again = rule.Key })
-	if err == nil && again != key {
-		err = errors.New("a map would match " + again + "; write the key like that")
-	}
-	return err
+	return nil
 }
 
 // beyondASCII matches characters whose decoded and encoded forms differ.
@@ -124,7 +101,8 @@ var beyondASCII = regexp.MustCompile(`[^\x00-$&-\x7F]`)
 // approximationInMap describes how a rule differs in a map. It returns "" if the meaning is the
 // same.
 func approximationInMap(rule resolver.Rule) string {
-	isIgnored, isDefault := rule.Query == resolver.QueryIgnore, rule.Query == resolver.QueryDefault
+	isIgnored, hasQuery := rule.Query == resolver.QueryIgnore, HasQuery(rule.Value)
+	hasMode := !isIgnored && rule.Query != resolver.QueryDefault
 	var ways []string
 	for _, way := range []struct {
 		is  bool
@@ -137,12 +115,9 @@ func approximationInMap(rule resolver.Rule) string {
 		{strings.ContainsAny(rule.Key+rule.Value, "\"';{}$\\"), "quotation marks, braces, \";\", \"$\" " +
 			"and \"\\\" have another meaning in nginx; write them percent-encoded for nginx"},
 		{!rule.Exact, "a map matches the path alone, and nothing below it"},
-		{!isIgnored && (HasQuery(rule.Value) || !isDefault), "a map has no query modes, and drops the " +
-			"query of requests if the destination has one"},
-		{isIgnored && !HasQuery(rule.Value), "a map has no query modes; drop the query in the " +
-			"configuration of the server"},
-		{rule.Unlisted, "a map has no unlisted rules"},
-		{rule.Note != "", "a map has no notes"},
+		{isIgnored != hasQuery || hasMode, "a map has no query modes: the query of requests is dropped " +
+			"if the destination has one; for another way set it in the configuration of the server"},
+		{rule.Unlisted || rule.Note != "", "a map has neither unlisted rules nor notes"},
 	} {
 		if way.is {
 			ways = append(ways, way.how)

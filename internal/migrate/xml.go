@@ -18,25 +18,25 @@ func (t *Table) DecodeXML(text string) (documents Node, err error) {
 	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // it is UTF-8
 	open := []*element{{at: t.Position(1, 1)}}
 	for {
-		line, column := d.InputPos()
+		at := t.Position(d.InputPos())
 		token, err := d.Token()
 		last := open[len(open)-1]
 		switch token := token.(type) {
 		case nil:
 			if err != io.EOF || len(last.members) == 0 {
-				return documents, ErrorAt(t.Position(line, column), "this is not valid XML: "+
-					err.Error()+"; close each element, and write & and < in values as &amp; and &lt;")
+				return documents, ErrorAt(at, "this is not valid XML: "+err.Error()+"; close each "+
+					"element, and write & and < in values as &amp; and &lt;")
 			}
-			return (&element{members: [][2]Node{{{}, last.node()}}}).node(), nil
+			return keep('[', t.Position(1, 1), [][2]Node{{{}, last.node()}}), nil
 		case xml.StartElement:
-			e := &element{at: t.Position(line, column)}
+			e := &element{at: at}
 			for _, a := range token.Attr {
 				if a.Name.Space != "xmlns" && a.Name.Local != "xmlns" {
-					e.add(a.Name.Local, Node{At: e.at, Kind: '"', Text: a.Value})
+					e.add(a.Name.Local, Node{At: at, Kind: '"', Text: a.Value})
 				}
 			}
 			if open = append(open, e); len(open) > deepest {
-				return documents, ErrorAt(e.at, "more than 100 elements are open here; remove everything "+
+				return documents, ErrorAt(at, "more than 100 elements are open here; remove everything "+
 					"but the redirects")
 			}
 		case xml.EndElement:
@@ -66,11 +66,5 @@ func (e *element) node() Node {
 	if e.members == nil {
 		return Node{At: e.at, Kind: '"', Text: strings.TrimSpace(string(e.text))}
 	}
-	return Node{At: e.at, Kind: '{', inside: func(yield func(key, value Node) bool) {
-		for _, member := range e.members {
-			if !yield(member[0], member[1]) {
-				return
-			}
-		}
-	}}
+	return keep('{', e.at, e.members)
 }

@@ -30,63 +30,44 @@ func (t *Table) DecodeYAML(text string) (documents Node, err error) {
 
 // yamlNode returns the node of a library value. An alias becomes the value it stands for.
 func (t *Table) yamlNode(y *yaml.Node) Node {
-	n := Node{At: t.Position(max(y.Line, 1), max(y.Column, 1)), Text: y.Value}
+	at := t.Position(max(y.Line, 1), max(y.Column, 1))
 	if y.Kind == yaml.AliasNode {
 		y = y.Alias
-		n.Text = y.Value
 	}
 	switch {
 	case y.Kind == yaml.MappingNode:
-		n.Kind = '{'
+		return collection('{', at, len(y.Content)/2, func(i int) (key, value Node) {
+			return t.yamlNode(y.Content[2*i]), t.yamlNode(y.Content[2*i+1])
+		})
 	case y.Kind == yaml.SequenceNode:
-		n.Kind = '['
+		return collection('[', at, len(y.Content), func(i int) (_, value Node) {
+			return Node{}, t.yamlNode(y.Content[i])
+		})
 	case y.Tag == "!!null":
-		n.Kind, n.Text = 'w', "null"
+		return Node{At: at, Kind: 'w', Text: "null"}
 	case y.Tag == "!!str":
-		n.Kind = '"'
-	default:
-		n.Kind = 'w'
+		return Node{At: at, Kind: '"', Text: y.Value}
 	}
-	if len(y.Content) == 0 {
-		return n
-	}
-	n.inside = func(yield func(key, value Node) bool) {
-		for i := 0; i < len(y.Content); i++ {
-			var key Node
-			if n.Kind == '{' {
-				key = t.yamlNode(y.Content[i])
-				i++
-			}
-			if !yield(key, t.yamlNode(y.Content[i])) {
-				return
-			}
-		}
-	}
-	return n
+	return Node{At: at, Kind: 'w', Text: y.Value}
 }
 
 // yamlMistake matches the start of a library error. The library omits the line for the first line,
 // for aliases and for invalid characters.
-var yamlMistake = regexp.MustCompile(`^yaml: (?:line (\d+): |(?:unknown anchor '([^']*)))?`)
-
-// yamlError returns the error for a text that is not valid YAML.
-func (t *Table) yamlError(err error, text string) error {
-	line, what := 1, strings.TrimPrefix(err.Error(), "yaml: ")
-	where := yamlMistake.FindStringSubmatch(err.Error())
-	switch at := invalidInYAML.FindStringIndex(text); {
-	case where != nil && where[1] != "":
-		line, _ = strconv.Atoi(where[1])
-		what = strings.TrimPrefix(err.Error(), where[0])
-	case where != nil && where[2] != "":
-		before, _, _ := strings.Cut(text, "*"+where[2])
-		line = strings.Count(before, "\n") + 1
-	case at != nil:
-		line = strings.Count(text[:at[0]], "\n") + 1
-	}
-	return ErrorAt(t.Position(max(line, 1), 1), "this is not valid YAML: "+what+"; write each entry "+
-		"as a path, \": \" and a destination, in quotation marks if needed")
-}
+var yamlMistake = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
 // invalidInYAML matches characters that YAML does not allow, and what is not UTF-8.
 var invalidInYAML = regexp.MustCompile(
 	"[\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\u0084\u0086-\u009F\uFFFD-\uFFFF]")
+
+// yamlError returns the error for a text that is not valid YAML.
+func (t *Table) yamlError(err error, text string) error {
+	at := t.Position(1, 1)
+	if where := yamlMistake.FindStringSubmatch(err.Error()); where != nil && where[1] != "" {
+		line, _ := strconv.Atoi(where[1])
+		at.Line = max(line, 1)
+	} else if found := invalidInYAML.FindStringIndex(text); found != nil {
+		at.Line = placeIn(text[:found[0]], at).Line
+	}
+	return ErrorAt(at, "this is not valid YAML: "+yamlMistake.ReplaceAllString(err.Error(), "")+
+		"; write each entry as a path, \": \" and a destination, in quotation marks if needed")
+}

@@ -62,7 +62,7 @@ func (m *maker) leavePaths() {
 		line := *l.translation.Line
 		line.Path = slices.Clone(line.Path)
 		line.Path[len(line.Path)-1].Spans = Some
-		if to := piecesText(m.translationOf(later).To); to != l.translation.target.withoutSplat() {
+		if to := DestinationText(m.translationOf(later).To); to != l.translation.target.withoutSplat() {
 			line.Notes = append(slices.Clip(line.Notes), fmt.Sprintf("a rule matches a path with and "+
 				"without a slash at its end: /%s/ leads where the line at %s leads", key,
 				m.placeOf(later)))

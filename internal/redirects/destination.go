@@ -84,8 +84,8 @@ func isURL(s string) bool {
 	return strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")
 }
 
-// piecesText returns a destination as text, in the form of [pathText].
-func piecesText(pieces []Piece) string {
+// DestinationText returns a destination as text, with {x} for the variable x.
+func DestinationText(pieces []Piece) string {
 	if len(pieces) == 1 && pieces[0].Variable == "" {
 		return pieces[0].Text
 	}
@@ -227,8 +227,8 @@ func cutPath(destination string) (path, rest string) {
 // goesOn reports whether the destination for paths below a path is that of the path followed by
 // what is captured.
 func goesOn(itself, below []Piece) bool {
-	path, rest := cutPath(piecesText(itself))
-	return strings.TrimSuffix(path, "/")+"/{"+Splat+"}"+rest == piecesText(below)
+	path, rest := cutPath(DestinationText(itself))
+	return strings.TrimSuffix(path, "/")+"/{"+Splat+"}"+rest == DestinationText(below)
 }
 
 // hasQuery reports whether a destination has a query.

@@ -178,7 +178,7 @@ var encoder = strings.NewReplacer("%", "%25", "?", "%3F", "#", "%23")
 // Visible returns a path for a message: /a/:x.
 func Visible(path []Segment) string { return textOf(path, ":", "") }
 
-// pathText returns a path as text, in the form of piecesText: /a/{x}.
+// pathText returns a path as text, in the form of [DestinationText]: /a/{x}.
 func pathText(path []Segment) string { return textOf(path, "{", "}") }
 
 func textOf(path []Segment, before, after string) string {

@@ -12,7 +12,7 @@ import (
 func (t *translation) isNear() bool {
 	first := &t.sets[0]
 	return t.target.isInternal && (!first.isLiteral() ||
-		strings.HasPrefix(canonical(piecesText(t.To)), "/"+canonical(first.key())))
+		strings.HasPrefix(canonical(DestinationText(t.To)), "/"+canonical(first.key())))
 }
 
 // passes reports whether a line leaves its requests to the next handler.
@@ -24,7 +24,7 @@ func (t *translation) takesAll() bool { return len(t.sets[0].segments) == 0 }
 // isIdentity reports whether a line leads every request to itself, perhaps with a slash more or
 // less, or to where it leads again.
 func (t *translation) isIdentity() bool {
-	to, _ := cutPath(piecesText(t.To))
+	to, _ := cutPath(DestinationText(t.To))
 	switch {
 	case t.slashes == SlashesKept:
 		return pathText(t.Path) == to
@@ -66,7 +66,7 @@ func (t *translation) ends() (ends []translation) {
 			sets: []paths{set}, isApart: set.below && slices.ContainsFunc(t.sets, isShort)})
 	}
 	front, ok := t.target.paths(t.spans && t.sets[0].below && t.slashes != SlashesKept)
-	path, _ := cutPath(piecesText(t.To))
+	path, _ := cutPath(DestinationText(t.To))
 	if t.slashes == SlashesKept && !front.below && strings.HasSuffix(path, "/") {
 		front = front.slashed()
 	}

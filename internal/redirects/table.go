@@ -107,7 +107,7 @@ func (t *Table) Add(line Line) {
 	if captures && t.TakesBelow {
 		t.captured[line.At] = true
 	}
-	t.grow(line.At, len(pathText(line.Path))+len(piecesText(line.To)), captures && !line.IsPrefix)
+	t.grow(line.At, len(pathText(line.Path))+len(DestinationText(line.To)), captures && !line.IsPrefix)
 	if t.isFull {
 		return
 	}
@@ -129,7 +129,7 @@ func (l *Line) turnsSlash() bool {
 		!strings.HasPrefix(l.To[0].Text, "/") {
 		return false
 	}
-	path, to := pathText(l.Path), piecesText(l.To)
+	path, to := pathText(l.Path), DestinationText(l.To)
 	return path != to && strings.TrimSuffix(path, "/") == strings.TrimSuffix(to, "/")
 }
 
@@ -144,7 +144,7 @@ func (t *Table) store(line *Line) {
 		isReached, line.Refused = Check(line.Path, t.Slashes)
 	}
 	if key, isPlain := t.plainKey(line); isPlain && line.Refused == nil {
-		stored.key, stored.to = key, piecesText(line.To)
+		stored.key, stored.to = key, DestinationText(line.To)
 	} else if line.Refused == nil {
 		stored.translation, line.Refused = translate(line, t.Slashes)
 		line.RefusedAt = line.ToAt

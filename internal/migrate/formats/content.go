@@ -79,15 +79,14 @@ func Find(path string, begin []byte) (format migrate.Format, isGuess bool, err e
 			return format, format.Name != byName.Name, nil
 		}
 	}
-	switch {
-	case ok:
+	if ok {
 		return byName, false, nil
-	case len(names) > 1:
-		return format, false, fmt.Errorf("neither name nor content tells the file's format: candidates "+
-			"are %s; write --from with one of them", migrate.ListOf(names))
+	}
+	if len(names) == 0 {
+		names = Names()
 	}
 	return format, false, fmt.Errorf("neither name nor content tells the file's format; write --from "+
-		"with one of: %s", migrate.ListOf(Names()))
+		"with one of: %s", migrate.ListOf(names))
 }
 
 // OfContent returns the formats that the beginning of a file may have: one in most cases, and none

@@ -78,7 +78,7 @@ func TestANameThatTellsTheFormatCountsBeforeTheContent(t *testing.T) {
 		{"moved.yml", "x:\n  redirect_maps:\n    a.md: b.md\n", "mkdocs guessed"},
 		{"moved.yml", "/a: /b\n", "yaml"}, {"moved.yaml", redirects, "yaml"},
 		{"moved.txt", redirects, "redirects guessed"}, {"-", "/a: /b\n", "yaml guessed"},
-		{"moved.txt", "/a /b\n", "candidates are redirects and map; write --from"},
+		{"moved.txt", "/a /b\n", "write --from with one of: redirects and map"},
 		{"moved.txt", "nothing\n", "tells the file's format; write --from with one of: json, csv,"},
 	} {
 		format, isGuess, err := formats.Find(tt.path, []byte(tt.text))

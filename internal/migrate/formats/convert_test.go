@@ -282,3 +282,33 @@ func TestANoteMayHoldWhatADestinationMayNotAlsoInAWindow(t *testing.T) {
 		t.Errorf("it is %+v\n%s", done, out)
 	}
 }
+
+func TestTheReportSaysForEveryFormatHowManyRulesAreExactAndWhy(t *testing.T) {
+	no := false
+	for _, tt := range []struct {
+		from       rulefile.Format
+		text, want string
+		exact      *bool
+	}{
+		{"json", `{"/a": "/b", "c": "/d"}`, "1 of 2 rules are exact and match nothing below their " +
+			"paths: those that say so, and those with keys that begin with", nil},
+		{"csv", "from,to\n/a,/b\nc,/d\n", "1 of 2 rules are exact and match nothing below their " +
+			"paths: those that say so, and those with keys that begin with", nil},
+		{"csv", "from,to\n/a,/b\n", "0 of 1 rules are exact and match nothing below their paths: as " +
+			"--exact=false says where the file does not; write --exact=true for the other", &no},
+		{"redirects", "/a /b\n/c/* /d/:splat\n", "1 of 2 rules are exact and match nothing below " +
+			"their paths: each line says which paths it matches; change exact", nil},
+		{"yaml", "/a: /b\n", "1 of 1 rules are exact and match nothing below their paths: as yaml does " +
+			"not say that paths below match, too; --exact=false lets them", nil},
+		{"yaml", "/a: x\n", "", nil},
+	} {
+		in := migrate.Input{Reader: strings.NewReader(tt.text), Source: "file",
+			Reading: rulefile.Reading{Exact: tt.exact}}
+		var out strings.Builder
+		done, err := migrate.Convert(&out, rulefile.JSON, in, formatOf(t, tt.from))
+		if err != nil || !strings.HasPrefix(done.Exactness, tt.want) || tt.want == "" &&
+			done.Exactness != "" {
+			t.Errorf("%s: %s, %v", tt.text, done.Exactness, err)
+		}
+	}
+}

@@ -63,7 +63,7 @@ func TestKeysInJSONThatBeginWithASlashAreCut(t *testing.T) {
 	rules, done := migratetest.RulesOf(t, rulefile.Reading{}, formatOf(t, rulefile.JSON),
 		`{"/a": "/b", "c": "/d"}`)
 	if rules != "a,/b,,exact\nc,/d\n" || len(done.Remarks) != 1 ||
-		!strings.HasPrefix(done.Remarks[0], `1 key with a "/" in front, which is removed`) {
+		!strings.HasPrefix(done.Remarks[0], `keys begin with "/", which is removed`) {
 		t.Errorf("%s\n%v", rules, done.Remarks)
 	}
 }

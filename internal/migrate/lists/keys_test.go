@@ -46,10 +46,10 @@ func TestAStarAtTheEndOfAKeyStandsForTheRest(t *testing.T) {
 			"h/{+splat},/i?of={splat},,exact,,ignore\n", "says neither the status"},
 		{"not for the path itself, if that has a line", "/a/*: /b\n/a: /c\n", none,
 			"a/{splat},/b,,exact\na/{_splat}/{+_rest},/b,,exact\na,/c,,exact\n", "says neither the status"},
-		{"elsewhere", "/a*x: /y\n/m/*/b: /q/*/c\n", none, "", "write ^/a([^/]+)x$: /y\n" +
-			"write ^/m/([^/]+)/b$: /q/$1/c"},
+		{"elsewhere", "/a*x: /y\n/m/*/b: /q/*/c\n", none, "", "write in YAML ^/a([^/]+)x$: /y\n" +
+			"write in YAML ^/m/([^/]+)/b$: /q/$1/c"},
 		{"a placeholder", "/u/:id: /v/:id\n/w/:x: /y\n", none, "w/:x,/y,,exact\n",
-			"write ^/u/([^/]+)$: /v/$1"},
+			"write in YAML ^/u/([^/]+)$: /v/$1"},
 		{"a misspelled rest", "/a/*: /b/:splt\n", none, "",
 			`file:1:1: ":splt" is not in the path; for the rest of the path write :splat`},
 	})

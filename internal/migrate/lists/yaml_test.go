@@ -124,7 +124,7 @@ func TestWhatIsNoMapInYAMLIsToldAllAtOnce(t *testing.T) {
 		{"control characters", "\"/a\\x01x\\x02\": /b\n", none, "",
 			"file:1:1: a path or a destination holds"},
 		{"an anchor that is none", "/c: /d\n/a: *b\n", none, "",
-			"file:2:1: this is not valid YAML: unknown anchor 'b'"},
+			"file:1:1: this is not valid YAML: unknown anchor 'b'"},
 		{"a character that is none", "/a: /b\n/caf\xe9: /c\n/d: /e\n", none, "",
 			"file:2:1: this is not valid YAML: "},
 		{"a mistake in a document behind another", "/a: /b\n---\n/c: /d: e\n/f: /g\n", none, "",

@@ -1,12 +1,33 @@
 package tables
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
+)
+
+// column is a column of a header.
+type column struct {
+	name      string
+	own       string // its name here, "" for none
+	known     certainty
+	isSkipped bool // some of its fields have been skipped
+}
+
+// certainty says how well the meaning of a column is known. Of several with the same meaning, those
+// that are known best have it.
+type certainty int
+
+const (
+	unknown certainty = iota
+	perhaps           // it is a status only in fields that look like one
+	usual             // it has a name that such tables use
+	said              // it has our name, or the command line or its neighbour says what it is
 )
 
 // columnPairs are names of the columns for key and destination that mean this only side by side.
@@ -28,52 +49,75 @@ var usualNames = map[string][]string{
 		"redirectstatus", "responsecode"},
 }
 
-// usualName returns our name for a usual name of a column, or "". isType says that it is a status
-// only if it contains one.
-func usualName(name string) (own string, isType bool) {
+// namesOfTypes are names of columns that often hold a status.
+var namesOfTypes = []string{"type", "redirect", "redirecttype"}
+
+// meaningOf returns our name for a column.
+func meaningOf(name string) (own string, known certainty) {
+	own, isOurs := rulefile.ColumnName(name)
+	if isOurs {
+		return own, said
+	}
 	name = plainName(name)
-	for own, usual := range usualNames {
-		if slices.Contains(usual, name) {
-			return own, false
+	for own, names := range usualNames {
+		if slices.Contains(names, name) {
+			return own, usual
 		}
 	}
-	if slices.Contains([]string{"type", "redirect", "redirecttype"}, name) {
-		return "status", true
+	if slices.Contains(namesOfTypes, name) {
+		return "status", perhaps
 	}
-	return "", false
+	return "", unknown
 }
 
-// saidColumns returns our names for the columns that the command line or a pair names, and "" for
-// the others.
-func (u *genericTable) saidColumns(header []string) []string {
-	said := make([]string, len(header))
-	plain := make([]string, len(header))
+// rename returns the rule file's names for the columns.
+func (u *genericTable) rename(header []string) (names []string) {
+	u.columns = nil
+	best, named := map[string]certainty{}, u.namedColumns(header)
+	for _, name := range header {
+		c := column{name: strings.Clone(name), own: named[plainName(name)], known: said}
+		if c.own == "" {
+			c.own, c.known = meaningOf(name)
+		}
+		best[c.own] = max(best[c.own], c.known)
+		u.columns = append(u.columns, c)
+	}
+	for i := range u.columns {
+		c := &u.columns[i]
+		if c.known < best[c.own] {
+			c.own, c.known = "", unknown
+		}
+		names = append(names, c.own)
+		isWindow := c.own == "since" || c.own == "until"
+		u.isUnstated = u.isUnstated && c.own != "exact" && !isWindow
+	}
+	return names
+}
+
+// namedColumns returns our names for the columns that the command line or a pair names, by their
+// plain names.
+func (u *genericTable) namedColumns(header []string) map[string]string {
+	named := map[string]string{}
+	for own, name := range u.Columns {
+		named[plainName(name)], _ = rulefile.ColumnName(own)
+	}
+	if u.Columns != nil {
+		return named
+	}
+	plain, pairs := make([]string, len(header)), slices.Clone(columnPairs)
 	for i, name := range header {
 		plain[i] = plainName(name)
-	}
-	if u.given != nil {
-		for own, name := range u.given {
-			if i := slices.Index(plain, plainName(name)); i >= 0 {
-				said[i], _ = rulefile.ColumnName(own)
-			}
-		}
-		return said
-	}
-	pairs := columnPairs
-	for _, name := range plain {
-		rest, isOld := strings.CutPrefix(name, "old")
+		rest, isOld := strings.CutPrefix(plain[i], "old")
 		if isOld && strings.HasSuffix(rest, "url") { // Old Page URL, New Page URL
-			pairs = append(pairs[:len(pairs):len(pairs)], [2]string{name, "new" + rest})
+			pairs = append(pairs, [2]string{plain[i], "new" + rest})
 		}
 	}
 	for _, pair := range pairs {
-		key, to := slices.Index(plain, pair[0]), slices.Index(plain, pair[1])
-		if key >= 0 && to >= 0 {
-			said[key], said[to] = "key", "destination"
-			return said
+		if slices.Contains(plain, pair[0]) && slices.Contains(plain, pair[1]) {
+			return map[string]string{pair[0]: "key", pair[1]: "destination"}
 		}
 	}
-	return said
+	return nil
 }
 
 // plainName returns the name of a column in lower case without blanks and dashes.
@@ -81,23 +125,55 @@ func plainName(name string) string {
 	return strings.NewReplacer(" ", "", "_", "", "-", "").Replace(strings.ToLower(name))
 }
 
-// checkColumns returns an error if a header lacks a column that the command line names.
-func (u *genericTable) checkColumns(header []string) error {
-	for _, name := range u.given {
-		is := func(field string) bool { return plainName(field) == plainName(name) }
-		if !slices.ContainsFunc(header, is) {
-			return u.headerError("the first row has no column " + printable.Quote(name) + ", which " +
-				"--columns names; it has " + migrate.QuoteAll(header))
-		}
-	}
-	if !u.rows.IsHeader(header) {
-		return u.headerError("the first row does not name the columns of key and destination: " +
-			migrate.QuoteAll(header) + "; say which they are with --columns key=NAME,to=NAME")
-	}
-	return nil
+// skips reports whether to skip a field, and records that.
+func (c *column) skips(field string) bool {
+	isSkipped := field != "" && c.known <= perhaps && (c.known < perhaps || !looksLikeStatus(field))
+	c.isSkipped = c.isSkipped || isSkipped
+	return isSkipped
 }
 
-// headerError returns an error about the first row.
-func (u *genericTable) headerError(message string) error {
-	return rulefile.Errors{{Position: u.rows.At(0), Message: message}}
+// looksLikeStatus reports whether a field that may hold other things looks like a status.
+func looksLikeStatus(field string) bool {
+	_, is := parseStatus(field)
+	text := strings.ToLower(field)
+	return is || strings.Contains(text, "permanent") || strings.Contains(text, "tempora") ||
+		text[0] >= '0' && text[0] <= '9'
+}
+
+// checkHeader returns what is wrong with a first row that names columns: it lacks that of the key,
+// that of the destination, or one that the command line names.
+func (u *genericTable) checkHeader(first []string) string {
+	for _, name := range slices.Sorted(maps.Values(u.Columns)) {
+		is := func(field string) bool { return plainName(field) == plainName(name) }
+		if !slices.ContainsFunc(first, is) {
+			return "the first row has no column " + printable.Quote(name) + ", which --columns names; it " +
+				"has " + migrate.QuoteAll(first)
+		}
+	}
+	if u.rows.IsHeader(first) || u.Columns == nil && !isHeaderWithoutKey(first) {
+		return ""
+	}
+	return "the header has no column for the key, or none for the destination: " +
+		migrate.QuoteAll(first) + "; name the columns key and destination, or say which they are with " +
+		"--columns key=NAME,to=NAME"
+}
+
+// isHeaderWithoutKey reports whether a first row seems to be a header without a key column. Such a
+// row names a URL or a link, or has words where the status belongs. No field looks like a path, a
+// URL, or a value.
+func isHeaderWithoutKey(first []string) bool {
+	isHeading := func(field string) bool {
+		name := strings.ToLower(strings.TrimSpace(field))
+		return strings.Contains(name, " ") || strings.HasSuffix(name, "url") ||
+			strings.HasSuffix(name, "link")
+	}
+	isValue := func(field string) bool {
+		return strings.ContainsAny(field, "/.:") || resolver.IsValue(field)
+	}
+	if len(first) < 2 || slices.ContainsFunc(first[:2], isValue) {
+		return false
+	}
+	_, isStatus := parseStatus(first[min(2, len(first)-1)])
+	return slices.ContainsFunc(first[:2], isHeading) ||
+		len(first) > 2 && !isStatus && !slices.Contains(first[:3], "")
 }

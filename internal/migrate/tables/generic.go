@@ -2,98 +2,108 @@ package tables
 
 import (
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
 // genericTable is a table of redirects from an unknown program, or one of our own. It accepts
-// common synonyms for column names and statuses.
+// common synonyms for column names and statuses. A key that is a path or a URL matches just that,
+// and all below it if it ends in "/*". Any other key is a rule's.
 type genericTable struct {
-	t       migrate.Table
-	rows    *rulefile.Rows
-	columns []genericColumn   // of the header
-	given   map[string]string // names of columns by ours, from the command line
-	isGone  bool              // the row marks a link as gone
-	paths   pathKeys
+	*migrate.Table // of the rows that make no rule
+	rows           *rulefile.Rows
+	columns        []column // of the header
+	// isUnstated reports whether neither the table nor the command line says which rules are exact.
+	isUnstated bool
+	// Of a row: whether it marks a link as gone, whether its key begins with "/" or is a URL, and
+	// why no rule has such a key.
+	isGone, isPath bool
+	refused        error
 }
 
-// genericColumn is a column of a header.
-type genericColumn struct {
-	name string
-	at   resolver.Position
-	own  string // its name here, "" for none
-	// isOurs reports whether the column already has our name. isType reports whether it counts as a
-	// status only in fields that contain one.
-	isOurs, isType bool
-	// hasStatus and hasOther report whether skipped fields hold a status, or something else.
-	hasStatus, hasOther bool
-}
-
-func newGenericTable(in migrate.Input) *genericTable {
-	u := &genericTable{
-		t: migrate.Table{Reading: in.Reading}, rows: rulefile.NewRows(in.Reader, in.Source),
-		given: in.Columns, paths: pathKeys{isUnstated: in.Reading.Exact == nil},
-	}
-	u.rows.Renaming = rulefile.Renaming{Header: u.rename, Field: u.field}
-	return u
-}
-
-// readRules reads a table of rules. The caller has read its first row, or got an error instead.
-func (u *genericTable) readRules(
+// read reads the rows. The caller has read the first one, or got an error instead.
+func (u *genericTable) read(
 	first []string, firstErr error, add func(resolver.Rule),
-) (found migrate.ReadResult, err error) {
-	found.Warnings, err = u.t.Reading.ReadRows(u.rows, first, firstErr, func(rule resolver.Rule) {
+) ([]lint.Warning, error) {
+	warnings, err := u.Reading.ReadRows(u.rows, first, firstErr, func(rule resolver.Rule) {
 		if u.isGone {
 			rule.Value = resolver.GoneValue
 		}
-		u.paths.add(rule, add)
+		u.addRule(rule, add)
 	})
-	found.Warnings = append(found.Warnings, u.paths.warnings()...)
-	return u.warnOfSkipped(found, err)
+	u.remarkOnSkipped()
+	return warnings, err
 }
 
-// rename returns the rule file's names for the columns. A column with the proper name takes
-// precedence over synonyms.
-func (u *genericTable) rename(header []string) (names []string) {
-	u.columns = nil
-	proper := map[string]bool{}
-	said := u.saidColumns(header)
-	for i, name := range header {
-		c := genericColumn{name: strings.Clone(name), at: u.rows.At(i)}
-		if c.own = said[i]; c.own == "" {
-			c.own, c.isOurs = rulefile.ColumnName(name)
-		} else {
-			c.isOurs = true
+// addRule adds the rules of a row.
+func (u *genericTable) addRule(rule resolver.Rule, add func(resolver.Rule)) {
+	line := redirects.Line{At: rule.Position, To: redirects.Literal(rule.Value),
+		Status: rule.Status, Query: rule.Query, Refused: u.refused}
+	switch {
+	case u.refused != nil:
+		u.Add(line)
+	case !u.isPath:
+		add(rule)
+	case strings.Contains(rule.Key, "*"):
+		if rule.Unlisted || rule.Note != "" || rule.Windows != "" || !resolver.IsDestination(rule.Value) {
+			line.Refused = errors.New("a row with a \"*\" has a destination, a status and a query mode " +
+				"alone; leave out \"/*\" and the column exact, and the row matches below its path, too")
 		}
-		proper[c.own] = proper[c.own] || c.isOurs
-		u.columns = append(u.columns, c)
+		u.AddWildcard(line, "/"+rule.Key, rule.Value)
+	case leadsToItself(&rule):
+		u.Approximate(rule.Position, "the row leads to itself, or to itself with a slash: the next "+
+			"handler answers its requests; remove the row")
+	default:
+		rule.Exact = rule.Exact || u.isUnstated
+		add(rule)
 	}
-	hasStatus := false
-	for i := range u.columns {
-		c := &u.columns[i]
-		if !c.isOurs {
-			c.own, c.isType = usualName(c.name)
-		}
-		if !c.isOurs && proper[c.own] {
-			c.own = ""
-		}
-		hasStatus = hasStatus || c.own == "status" && !c.isType
+}
+
+// leadsToItself reports whether a rule leads to its own path, perhaps with a slash more or less.
+func leadsToItself(rule *resolver.Rule) bool {
+	path := rule.Value
+	if end := strings.IndexAny(path, "?#"); end >= 0 {
+		path = path[:end]
 	}
-	u.paths.isUnstated = u.paths.isUnstated && !proper["exact"] && !proper["since"] && !proper["until"]
-	for i := range u.columns {
-		if c := &u.columns[i]; c.isType && hasStatus {
-			c.own = ""
+	return strings.TrimSuffix(path, "/") == "/"+strings.TrimSuffix(rule.Key, "/")
+}
+
+// field returns the value of a field for a table of rules.
+func (u *genericTable) field(i int, column, field string) (own string, err error) {
+	u.isGone = u.isGone && i > 0
+	field = strings.TrimSpace(field)
+	switch {
+	case column == "key":
+		u.isPath = strings.HasPrefix(field, "/") || migrate.IsURL(field)
+		path, err := u.WithoutHost(field)
+		if path == "/" {
+			err = redirects.ErrRoot
 		}
-		names = append(names, u.columns[i].own)
+		if u.refused = err; err != nil { // the row is read to its end for Caddy's redir
+			return field, nil
+		}
+		return path, nil
+	case u.rows.HasHeader() && u.columns[i].skips(field):
+		return "", nil
+	case field == "" || column != "status":
+		return field, nil
 	}
-	return names
+	code, ok := parseStatus(field)
+	if !ok {
+		return "", errors.New("this column holds " + rulefile.StatusWords + ", or 410, not " +
+			printable.Quote(field) + rulefile.InsteadOfStatus(field))
+	}
+	if u.isGone = code == statusGone; u.isGone {
+		return "", nil
+	}
+	return strconv.Itoa(code), nil
 }
 
 // statusGone is the status of links that are gone in a table of redirects.
@@ -112,93 +122,14 @@ func parseStatus(field string) (code int, ok bool) {
 	return code, ok
 }
 
-// looksLikeStatus reports whether a field looks like a status. It is for columns that may hold
-// other things.
-func looksLikeStatus(field string) bool {
-	text := strings.ToLower(strings.TrimSpace(field))
-	_, is := parseStatus(text)
-	return is || strings.Contains(text, "permanent") || strings.Contains(text, "tempora") ||
-		text != "" && text[0] >= '0' && text[0] <= '9'
-}
-
-// skips reports whether to skip a field of a column, and records its content.
-func (c *genericColumn) skips(field string) bool {
-	if c.isOurs || field == "" || c.own != "" && !(c.isType && !looksLikeStatus(field)) {
-		return false
-	}
-	_, isStatus := parseStatus(field)
-	c.hasStatus, c.hasOther = c.hasStatus || isStatus, c.hasOther || !isStatus
-	return true
-}
-
-// field returns the value of a field for a table of rules.
-func (u *genericTable) field(i int, column, field string) (own string, err error) {
-	u.isGone = u.isGone && i > 0
-	field = strings.TrimSpace(field)
-	switch {
-	case column == "key":
-		u.paths.isPath = field != "" && field[0] == '/' || migrate.IsURL(field)
-		return u.t.WithoutHost(field)
-	case u.rows.HasHeader() && u.columns[i].skips(field):
-		return "", nil
-	case field == "" || column != "status":
-		return field, nil
-	}
-	code, ok := parseStatus(field)
-	if !ok {
-		return "", errors.New("this column holds " + rulefile.StatusWords + ", or 410, not " +
-			printable.Quote(field) + rulefile.InsteadOfStatus(field))
-	}
-	if u.isGone = code == statusGone; u.isGone {
-		return "", nil
-	}
-	return strconv.Itoa(code), nil
-}
-
-// warnOfSkipped warns of columns that are ignored. An ignored column with nothing but statuses is
-// an error.
-func (u *genericTable) warnOfSkipped(
-	found migrate.ReadResult, err error,
-) (migrate.ReadResult, error) {
-	var names []string
-	isStatus := func(c genericColumn) bool { return c.own == "status" }
-	hasStatus := slices.ContainsFunc(u.columns, isStatus)
+// remarkOnSkipped names the columns that are ignored.
+func (u *genericTable) remarkOnSkipped() {
+	var names migrate.Names
 	for _, c := range u.columns {
-		if !u.rows.HasHeader() || c.isOurs || c.own != "" && !c.hasOther {
-			continue
-		}
-		names = append(names, c.name)
-		if c.hasStatus && !c.hasOther && !hasStatus {
-			listed, _ := errors.AsType[rulefile.Errors](err)
-			err = append(listed, &rulefile.Error{Position: c.at, Message: "the column " +
-				printable.Quote(c.name) + ", which is ignored, holds only statuses; call it status, or " +
-				"remove it"})
+		if u.rows.HasHeader() && (c.known == unknown || c.isSkipped) {
+			names.Add(c.name)
 		}
 	}
-	if names != nil {
-		found.Warnings = slices.Insert(found.Warnings, 0, lint.Warning{
-			Kind:    rulefile.WarnWholeTable,
-			Message: "columns without a meaning here are ignored: " + migrate.QuoteAll(names)})
-	}
-	return found, err
-}
-
-// isHeaderWithoutKey reports whether a first row seems to be a header without a key column. Such a
-// row names a URL or a link, or has words where the status belongs. No field looks like a path, a
-// URL, or a value.
-func isHeaderWithoutKey(first []string) bool {
-	isHeading := func(field string) bool {
-		name := strings.ToLower(strings.TrimSpace(field))
-		return strings.Contains(name, " ") || strings.HasSuffix(name, "url") ||
-			strings.HasSuffix(name, "link")
-	}
-	isValue := func(field string) bool {
-		return strings.ContainsAny(field, "/.:") || resolver.IsValue(field)
-	}
-	if len(first) < 2 || slices.ContainsFunc(first[:2], isValue) {
-		return false
-	}
-	_, isStatus := parseStatus(first[min(2, len(first)-1)])
-	return slices.ContainsFunc(first[:2], isHeading) ||
-		len(first) > 2 && !isStatus && !slices.Contains(first[:3], "")
+	u.RemarkSkipped("columns without a meaning here, which --columns status=NAME can give one, are",
+		names)
 }

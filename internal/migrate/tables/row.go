@@ -3,6 +3,7 @@ package tables
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,17 +15,14 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// row is a row of a table of an exporter.
+// row is a row of a table of an exporter, and its line.
 type row struct {
+	redirects.Line
 	exporter *exporter
-	fields   map[string]string
-	host     string
-	refused  error // why no rule is equivalent
-	wrong    error // why its exporter would reject it, too
+	fields   map[string]string // by the meanings of their columns
+	host     string            // of the key, or ""
+	wrong    error             // why its exporter would reject it, too
 }
-
-var errNoExpression = errors.New("a rule's path is not a regular expression; write path and " +
-	"destination as a map in YAML for --from yaml, or use Caddy's redir with a path_regexp matcher")
 
 // newRow parses the fields of a row. If several columns have the same meaning, the first one with
 // text counts.
@@ -41,27 +39,11 @@ func newRow(p *exporter, fields []string) *row {
 		}
 		r.wrong = cmp.Or(err, r.wrong)
 	}
-	if domain := r.fields["domain"]; domain != "" {
-		r.setHost(domain)
-	}
-	regex := r.fields["regex"]
-	if regex != "" && regex != "0" && !strings.EqualFold(regex, "plain") {
-		r.refused = errNoExpression
-	}
-	switch matching := strings.ToLower(r.fields["matching"]); matching {
-	case "", "exact":
-	case "regex":
-		r.refused = errNoExpression
-	default:
-		r.refused = errors.New("a rule matches a whole path, or all below it, not what " +
-			printable.Quote(matching) + " says; write a row for each path, or use Caddy's redir with a " +
-			"path matcher")
-	}
-	if r.isTrue("subdomains") {
-		r.refused = errors.New("a rule has no host, and cannot match subdomains; write a row for each")
-	}
 	return r
 }
+
+// refuse records why no rule is equivalent. The first reason counts.
+func (r *row) refuse(why error) { r.Refused = cmp.Or(r.Refused, why) }
 
 // isTrue returns the value of a boolean field.
 func (r *row) isTrue(name string) bool {
@@ -76,114 +58,111 @@ func (r *row) isTrue(name string) bool {
 	return false
 }
 
-// line makes a line from the row, or records why it cannot.
-func (r *row) line(t *migrate.Table) (line redirects.Line) {
-	path, to, keepsQuery := r.path(), r.target(), r.isTrue("query")
-	isSubpath, keepsSuffix := r.isTrue("subpath"), r.isTrue("suffix")
-	isPermanent := r.isTrue("permanent")
-	if r.wrong == nil && r.refused == nil {
-		r.answer(&line, isPermanent)
+// setLine makes a line from the row, or records why it cannot.
+func (r *row) setLine(query resolver.QueryMode) {
+	path, to := r.path(), r.target()
+	r.checkMatching()
+	r.setAnswer()
+	if r.Answer == redirects.Leads {
+		r.refuse(migrate.CheckDestination(to))
 	}
-	if r.wrong != nil || r.refused != nil {
-		return line
+	if strings.Contains(path, "*") || strings.Contains(to, "$1") {
+		r.refuse(errors.New("a row of " + r.exporter.name + " has no patterns such as \"*\" and " +
+			"\"$1\"; " + pathexpr.Remedy))
 	}
-	if line.Answer == redirects.Leads {
-		r.refused = migrate.CheckDestination(to)
+	r.refuse(migrate.CheckPath(path))
+	r.To = redirects.Literal(to)
+	if r.Refused == nil {
+		r.Path = redirects.Text(path)
 	}
-	if err := migrate.CheckPath(path); err != nil {
-		r.refused = err
-	} else if strings.Contains(path, "*") || strings.Contains(to, "$1") {
-		r.refused = errors.New("a row of " + r.exporter.name + " has no patterns such as \"*\" and " +
-			"\"$1\"; " + pathexpr.Remedy)
-	}
-	line.Path, line.To = redirects.Text(path), redirects.Literal(to)
-	switch {
+	r.Query = cmp.Or(query, r.exporter.query)
+	switch keepsQuery := r.isTrue("query"); {
 	case keepsQuery:
-		line.Query = resolver.QueryPreserve
+		r.Query = resolver.QueryPreserve
 	case r.fields["query"] != "":
-		line.Query = resolver.QueryIgnore
+		r.Query = resolver.QueryIgnore
 	case r.exporter.query == resolver.QueryMerge && !migrate.HasQuery(to):
-		line.Query = t.Reading.Query
-	default:
-		line.Query = cmp.Or(t.Reading.Query, r.exporter.query)
+		r.Query = query
 	}
 	if strings.EqualFold(r.fields["ignore"], "case") {
-		line.Notes = append(line.Notes, "the redirect also matches its path in other letter case; the "+
+		r.Notes = append(r.Notes, "the redirect also matches its path in other letter case; the "+
 			"option fold case does so for the whole site")
 	}
-	switch {
+	switch isSubpath, keepsSuffix := r.isTrue("subpath"), r.isTrue("suffix"); {
 	case isSubpath && keepsSuffix:
-		line.Onward = redirects.Appends
+		r.Onward = redirects.Appends
 	case isSubpath:
-		line.Onward = redirects.Swallows
+		r.Onward = redirects.Swallows
 	}
-	return line
+}
+
+// checkMatching refuses a row that matches more than one path of one host.
+func (r *row) checkMatching() {
+	matching := strings.ToLower(r.fields["matching"])
+	if !slices.Contains([]string{"", "0", "plain", "exact"}, matching) {
+		r.refuse(errors.New("a rule matches a whole path, or all below it, not by " +
+			printable.Quote(matching) + " (a regular expression, or a part of a path); write path and " +
+			"destination as a map in YAML for --from yaml, or use Caddy's redir with a path_regexp matcher"))
+	}
+	if r.isTrue("subdomains") {
+		r.refuse(errors.New("a rule has no host, and cannot match subdomains; write a row for each"))
+	}
 }
 
 // path returns the path of the key, and records its host.
 func (r *row) path() string {
 	link := r.fields["link"]
 	text := cmp.Or(link, r.fields["key"])
-	switch host, path, hasScheme := migrate.CutURL(text); {
+	host, path, isURL := migrate.CutURL(text)
+	switch {
 	case text == "" || text == "/":
-		r.refused = errors.New("the row has no key")
-	case hasScheme:
-		r.setHost(host)
-		return path
-	case link != "":
-		host, path, _ := strings.Cut(text, "/")
-		r.setHost(host)
-		return "/" + path
-	case text[0] == '/':
-		return text
+		r.refuse(errors.New("the row has no key"))
+	case !isURL && link != "":
+		host, path, _ = strings.Cut(text, "/")
+		path = "/" + path
+	case !isURL:
+		path = "/" + strings.TrimPrefix(text, "/")
 	}
-	return "/" + text
+	if host = cmp.Or(host, r.fields["domain"]); host != "" {
+		name, err := weburl.ParseHost(host)
+		if err != nil {
+			r.refuse(errors.New(printable.Quote(host) + " is not the name of a host; write the key as a " +
+				"path"))
+		}
+		r.host = name
+	}
+	return path
 }
 
-// setHost records the host of a link.
-func (r *row) setHost(host string) {
-	name, err := weburl.ParseHost(host)
-	if err != nil {
-		r.refused = errors.New(printable.Quote(host) + " is not the name of a host; write the key as a " +
-			"path")
-		return
-	}
-	r.host = name
-}
-
-// target returns the destination. Dub writes a "'" before text that a spreadsheet would take for a
-// formula.
+// target returns the destination.
 func (r *row) target() string {
 	to := r.fields["destination"]
-	rest, is := strings.CutPrefix(to, "'")
-	if is && rest != "" && strings.IndexByte("=+-@", rest[0]) >= 0 {
-		return rest
-	}
 	if r.exporter.hasRelative && to != "" && to[0] != '/' && !migrate.IsURL(to) {
 		return "/" + to
 	}
 	return to
 }
 
-// answer sets the status of the line, or marks the line as gone.
-func (r *row) answer(line *redirects.Line, isPermanent bool) {
+// setAnswer sets the status, or says that the link is gone.
+func (r *row) setAnswer() {
 	status, kind := r.fields["status"], strings.ToLower(r.fields["kind"])
 	code, err := strconv.Atoi(status)
+	isPermanent := r.isTrue("permanent")
 	switch {
 	case kind != "" && kind != "url" && kind != "error":
-		r.refused = errors.New("a rule can redirect, but not " +
-			printable.Quote(kind) + "; use Caddy's rewrite or respond")
+		r.refuse(errors.New("a rule can redirect, but not " + printable.Quote(kind) + "; use Caddy's " +
+			"rewrite or respond"))
 	case code == 410:
-		line.Answer = redirects.Gone
+		r.Answer = redirects.Gone
 	case err == nil && resolver.ValidStatus(code):
-		line.Status = code
+		r.Status = code
 	case status == "" && isPermanent:
-		line.Status = 308
+		r.Status = 308
 	case status == "":
 	case code >= 200 && code < 600:
-		r.refused = migrate.StatusError(code)
+		r.refuse(migrate.StatusError(code))
 	default:
-		r.wrong = errors.New("the status must be " + migrate.StatusCodes + ", not " +
-			printable.Quote(status))
+		r.wrong = cmp.Or(r.wrong, errors.New("the status must be "+migrate.StatusCodes+", not "+
+			printable.Quote(status)))
 	}
 }
