@@ -1,4 +1,4 @@
-package migrate_test
+package rulefile_test
 
 import (
 	"errors"
@@ -7,15 +7,14 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
 func TestLinesHaveNeitherEndsNorTheMarkInFront(t *testing.T) {
-	table := migrate.Table{Input: migrate.Input{Source: "file"}}
-	lines := table.NewLineReader(strings.NewReader("\uFEFFa \r\n\n # b\n\uFEFFc"))
+	lines := rulefile.NewLineReader(strings.NewReader("\uFEFFa \r\n\n # b\n\uFEFFc"), "file")
 	for _, want := range []string{"file:1:3 a ", "file:4:3 \uFEFFc"} {
-		line, err := lines.NextEntry()
-		if got := lines.At(3).String() + " " + line; got != want || err != nil {
+		line, err := lines.Next()
+		if got := lines.At(3).String() + " " + string(line); got != want || err != nil {
 			t.Errorf("%q, %v", got, err)
 		}
 	}
@@ -25,21 +24,20 @@ func TestLinesHaveNeitherEndsNorTheMarkInFront(t *testing.T) {
 }
 
 func TestALineOfMoreThanAMebibyteEndsTheReading(t *testing.T) {
-	whole, table := strings.Repeat("a", 1<<20), migrate.Table{Input: migrate.Input{Source: "file"}}
-	if line, err := table.NewLineReader(strings.NewReader(whole)).Next(); line != whole || err != nil {
+	whole := strings.Repeat("a", 1<<20)
+	line, err := rulefile.NewLineReader(strings.NewReader(whole), "file").Next()
+	if string(line) != whole || err != nil {
 		t.Errorf("%d bytes, %v", len(line), err)
 	}
-	_, err := table.NewLineReader(strings.NewReader("a\nb" + whole)).NextEntry()
-	if err != nil {
+	lines := rulefile.NewLineReader(strings.NewReader("a\nb"+whole), "file")
+	if _, err := lines.Next(); err != nil {
 		t.Error(err)
 	}
-	lines := table.NewLineReader(strings.NewReader("a\nb" + whole))
-	lines.Next()
 	if _, err = lines.Next(); err == nil || !strings.HasPrefix(err.Error(), "file:2:1: the line is") {
 		t.Errorf("%v", err)
 	}
 	broken := errors.New("broken")
-	if _, err := table.NewLineReader(iotest.ErrReader(broken)).Next(); err != broken {
+	if _, err := rulefile.NewLineReader(iotest.ErrReader(broken), "file").Next(); err != broken {
 		t.Errorf("%v", err)
 	}
 }
