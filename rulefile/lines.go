@@ -57,7 +57,8 @@ func (l *LineReader) Next() ([]byte, error) {
 		l.number++
 		line, behind, _ := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 		if len(bytes.TrimSpace(behind)) > 0 {
-			return nil, &Error{l.At(len(line) + 1), LoneReturn}
+			return nil, &Error{l.At(len(line) + 1), "this line ends with only a carriage return, so the " +
+				"next line would belong to it; save the file with the line ends of Unix or Windows"}
 		}
 		if l.KeepsAll || saysSomething(line) {
 			return line, nil
@@ -70,10 +71,6 @@ func (l *LineReader) Next() ([]byte, error) {
 	}
 	return nil, err
 }
-
-// LoneReturn is the error of a line with a carriage return inside.
-const LoneReturn = "this line ends with only a carriage return, so the next line would belong " +
-	"to it; save the file with the line ends of Unix or Windows"
 
 // saysSomething reports whether a line is neither blank nor a comment.
 func saysSomething(line []byte) bool {

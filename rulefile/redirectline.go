@@ -118,7 +118,7 @@ var slashes = regexp.MustCompile("/+")
 func (p *lineParser) parseSource() {
 	const never = "no request reaches this line: "
 	from := p.from.text
-	if host, path, ok := cutHost(from); ok {
+	if host, path, ok := redirects.CutURL(from); ok {
 		if name, err := weburl.ParseHost(host); err != nil || !slices.Contains(p.hosts, name) {
 			p.refuse(unsupported, p.from, "a rule has no host; if %s is this site's, name it: with "+
 				"host in the source's block, or with --line-host; else write the line into the file of "+
@@ -142,22 +142,6 @@ func (p *lineParser) parseSource() {
 		p.refuse(neverReached, p.from, never+"a path has neither \"?\" nor \"#\"; write %%23 for the "+
 			"character, or use Caddy's redir with a query matcher")
 	}
-}
-
-// cutHost splits a URL into host and path.
-func cutHost(from string) (host, path string, ok bool) {
-	if !isURL(from) {
-		return "", "", false
-	}
-	_, rest, _ := strings.Cut(from, "://")
-	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
-		return rest[:end], rest[end:], true
-	}
-	return rest, "/", true
-}
-
-func isURL(s string) bool {
-	return strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")
 }
 
 // parseDestination parses the destination of a line, and returns the words after it.

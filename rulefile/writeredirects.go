@@ -173,7 +173,7 @@ func withSlash(destination string) string {
 
 // isHostAlone reports whether a destination has no path, which equals "/".
 func isHostAlone(path string) bool {
-	return isURL(path) && strings.Count(path, "/") == len("//")
+	return redirects.IsURL(path) && strings.Count(path, "/") == len("//")
 }
 
 // withPlaceholders writes variables as placeholders, and those that span or end segments as "*".

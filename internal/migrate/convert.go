@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/internal/schedule"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/resolver/lint"
@@ -68,15 +69,12 @@ func Convert(w io.Writer, to rulefile.Format, in Input, from Format) (Conversion
 	c.count()
 	c.done.Exactness = c.exactness(in.Reading.Exact)
 	if from.IsNetlify && to != rulefile.Redirects && c.done.Exact+c.done.Approximated.Count > 0 {
-		c.done.Remarks = append(c.done.Remarks, queriesPass)
+		c.done.Remarks = append(c.done.Remarks, "Netlify and Cloudflare Pages pass on all parameters "+
+			"of a request to a destination without a query; query merge keeps the last of each name, "+
+			"and query preserve all of them")
 	}
 	return c.done, nil
 }
-
-// queriesPass is the remark on the query handling that _redirects files do not mention.
-const queriesPass = "Netlify and Cloudflare Pages pass on all parameters of a request to a " +
-	"destination without a query; query merge keeps the last of each name, and query preserve " +
-	"all of them"
 
 // converter is the state of a conversion.
 type converter struct {
@@ -150,7 +148,7 @@ func (c *converter) isConverted(rule resolver.Rule) bool {
 func (c *converter) check(rule resolver.Rule) (wrong []string) {
 	c.windows = schedule.AppendSplit(c.windows[:0], rule)
 	for i, w := range c.windows {
-		if !isVisible(w.Rule) {
+		if text := w.Rule.Key + w.Rule.Value; utf8.ValidString(text) && printable.Text(text) != text {
 			return []string{"the key or the destination holds a control character, or one that reverses " +
 				"the direction of text; remove it, or write it percent-encoded"}
 		}
@@ -163,12 +161,6 @@ func (c *converter) check(rule resolver.Rule) (wrong []string) {
 		}
 	}
 	return wrong
-}
-
-// isVisible reports whether a rule has no characters that would control a terminal.
-func isVisible(rule resolver.Rule) bool {
-	text := rule.Key + rule.Value
-	return !utf8.ValidString(text) || printable.Text(text) == text
 }
 
 // approximation describes how a rule differs in another format. It returns "" if the meaning is the
@@ -191,7 +183,7 @@ func approximation(rule resolver.Rule, from Format, to rulefile.Format) string {
 		ways = append(ways, "the status is written as 302, the default; a status set for the whole site "+
 			"no longer applies")
 	}
-	if HasQuery(rule.Value) && rule.Query != resolver.QueryIgnore {
+	if redirects.HasQuery(rule.Value) && rule.Query != resolver.QueryIgnore {
 		ways = append(ways, "the query of requests is dropped there, because the destination has one")
 	}
 	return strings.Join(ways, "; ")

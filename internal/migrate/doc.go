@@ -5,8 +5,8 @@
 //
 // The readers are in packages of their own: lists, generators, tables, apache and nginx. Package
 // formats lists them all. A new reader is a file there, and a row in formats. This package holds
-// what readers share: decoding of whole files, [JSON] with positions, quoted words, hosts, and the
-// wording of messages.
+// what readers share: decoding of whole files into a [Node] with positions, quoted words, hosts,
+// and the wording of messages.
 //
 // It imports rulefile and redirects. Only the command imports it, because a conversion is done
 // once.

@@ -37,11 +37,3 @@ func (t *Table) keepElsewhere(line redirects.Line) {
 	r.KeepsQuery = isKept && !strings.Contains(r.URL, "?") && !strings.ContainsAny(r.To, "?#")
 	t.elsewhere = append(t.elsewhere, r)
 }
-
-// redirectsElsewhere returns the kept redirects, with the status of the table if they have none.
-func (t *Table) redirectsElsewhere() []Redirect {
-	for i := range t.elsewhere {
-		t.elsewhere[i].Status = cmp.Or(t.elsewhere[i].Status, t.Status, 302)
-	}
-	return t.elsewhere
-}

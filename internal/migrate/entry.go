@@ -12,23 +12,6 @@ import (
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
 
-// CutURL cuts a URL into its host and its path.
-func CutURL(text string) (host, path string, isURL bool) {
-	_, rest, _ := strings.Cut(text, "://")
-	if !IsURL(text) {
-		return "", "", false
-	}
-	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
-		return rest[:end], rest[end:], true
-	}
-	return rest, "/", true
-}
-
-// IsURL reports whether a text begins like a URL.
-func IsURL(text string) bool {
-	return strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://")
-}
-
 // HasHost reports whether a host belongs to the site.
 func (t *Table) HasHost(host string) bool {
 	name, err := weburl.ParseHost(host)
@@ -43,7 +26,7 @@ func OtherHostError(host string) error {
 
 // WithoutHost returns the path of a URL of the site. It returns any other text unchanged.
 func (t *Table) WithoutHost(text string) (string, error) {
-	host, path, isURL := CutURL(text)
+	host, path, isURL := redirects.CutURL(text)
 	switch {
 	case !isURL:
 		return text, nil
@@ -55,7 +38,7 @@ func (t *Table) WithoutHost(text string) (string, error) {
 
 // CheckDestination refuses a destination that is neither a URL nor a path.
 func CheckDestination(to string) error {
-	if IsURL(to) || strings.HasPrefix(to, "/") {
+	if redirects.IsURL(to) || strings.HasPrefix(to, "/") {
 		return nil
 	}
 	return errors.New(printable.Quote(to) + " is not a destination; write one that begins with " +
@@ -79,12 +62,6 @@ func CheckPath(path string) error {
 
 var errQuery = errors.New("a rule matches the path alone, which has no \"?\"; use Caddy's redir " +
 	"with a query matcher")
-
-// HasQuery reports whether a destination has a query.
-func HasQuery(destination string) bool {
-	before, _, _ := strings.Cut(destination, "#")
-	return strings.Contains(before, "?")
-}
 
 // StatusCodes lists the statuses of rules, for messages.
 const StatusCodes = "301, 302, 303, 307 or 308"

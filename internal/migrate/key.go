@@ -111,22 +111,23 @@ func (t *Table) AddWildcard(line redirects.Line, key, to string) {
 		err = CheckPath(path + "/")
 	}
 	line.Refused = cmp.Or(line.Refused, err)
-	line.Path, line.To, line.NeedsSlash = redirects.Below(redirects.Text(path)), restIn(to), true
+	line.Path, line.To, line.NeedsSlash = redirects.Below(redirects.Text(path)), RestIn(to, "*", "$1", ":splat"), true
 	if err != nil {
 		line.Path = nil
 	}
 	t.Add(line)
 }
 
-// restIn returns a destination with the rest of the path where it has ":splat", "$1" or "*".
-func restIn(to string) (pieces []redirects.Piece) {
-	texts := []string{to}
-	for _, rest := range []string{"*", "$1", ":splat"} { // the last of several counts
+// RestIn returns a destination with the rest of the path in the place of one of several texts. If
+// it has several of them, the last counts.
+func RestIn(to string, texts ...string) (pieces []redirects.Piece) {
+	parts := []string{to}
+	for _, rest := range texts {
 		if strings.Contains(to, rest) {
-			texts = strings.Split(to, rest)
+			parts = strings.Split(to, rest)
 		}
 	}
-	for i, text := range texts {
+	for i, text := range parts {
 		if i > 0 {
 			pieces = append(pieces, redirects.Piece{Variable: redirects.Splat})
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
-// Node is a value of a file in JSON, YAML or TOML. Its members are decoded on demand, so a long
-// list needs memory for one element only.
+// Node is a value of a file in JSON, YAML, TOML or XML. A long list in JSON is decoded one element
+// at a time, again each time it is read, so that it needs memory for its text alone.
 type Node struct {
 	// At is the position of the value. It is zero if the library does not report one.
 	At resolver.Position
@@ -75,12 +75,6 @@ func (n Node) IsEmpty() bool {
 		return false
 	}
 	return true
-}
-
-// Truth returns the value of true or false; ok is false for any other value.
-func (n Node) Truth() (is, ok bool) {
-	is = n.Kind == 'w' && n.Text == "true"
-	return is, is || n.Kind == 'w' && n.Text == "false"
 }
 
 // String describes a value in words.

@@ -97,7 +97,10 @@ func LinesOf(read Reader) func(Input, func(resolver.Rule)) (ReadResult, error) {
 			t.Table.Add(h.Line)
 		}
 		t.Rules(add)
-		found.Entries, found.Elsewhere = t.Entries(), t.redirectsElsewhere()
+		found.Entries, found.Elsewhere = t.Entries(), t.elsewhere
+		for i := range found.Elsewhere { // the reader may set the table's status last
+			found.Elsewhere[i].Status = cmp.Or(found.Elsewhere[i].Status, t.Status, 302)
+		}
 		found.Warnings, err = reports.Result(end)
 		return found, err
 	}

@@ -12,36 +12,9 @@ import (
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
-// LineReader reads a file line by line.
-type LineReader struct{ *rulefile.LineReader }
-
-// NewLineReader returns a reader of the lines of a file.
-func (t *Table) NewLineReader(r io.Reader) *LineReader {
-	lines := rulefile.NewLineReader(r, t.Source)
-	lines.KeepsAll = true
-	return &LineReader{lines}
-}
-
-// Next returns the next line. The errors are those of [rulefile.LineReader.Next].
-func (l *LineReader) Next() (string, error) {
-	line, err := l.LineReader.Next()
-	return string(line), err
-}
-
 // ErrorAt returns an error that ends the reading of a file.
 func ErrorAt(at resolver.Position, message string) error {
 	return &rulefile.Error{Position: at, Message: message}
-}
-
-// NextEntry is Next, but skips blank lines and comments. A comment begins with "#".
-func (l *LineReader) NextEntry() (line string, err error) {
-	for {
-		line, err = l.Next()
-		text := strings.TrimLeft(line, Space)
-		if err != nil || text != "" && text[0] != '#' {
-			return line, err
-		}
-	}
 }
 
 // longestText is the maximum length in bytes of a file that is decoded as a whole.
@@ -59,6 +32,15 @@ func (t *Table) ReadText(r io.Reader) (string, error) {
 			"the file is larger than 64 MiB; split it, and convert each part")
 	}
 	return strings.TrimPrefix(text.String(), "\uFEFF"), nil
+}
+
+// Decode reads a file and decodes it by one of the functions of the table, such as DecodeJSON.
+func (t *Table) Decode(r io.Reader, decode func(text string) (Node, error)) (Node, error) {
+	text, err := t.ReadText(r)
+	if err != nil {
+		return Node{}, err
+	}
+	return decode(text)
 }
 
 // CheckText refuses a text that neither a path nor a URL can hold. Messages call the text what.

@@ -49,20 +49,27 @@ var longKey = regexp.MustCompile(`(?:(?:[\w-]+|"[^"]*"|'[^']*')[ \t]*\.[ \t]*){6
 // costlyPart returns where a text would cost the library too much time or memory, or -1.
 func costlyPart(text string) (at int) {
 	const mostOpen = 1000
-	open := 0
+	open, dots, isLong := 0, 0, false
 	for at := range len(text) {
 		switch text[at] {
 		case '[', '{':
 			open++
 		case ']', '}':
 			open = max(0, open-1)
+		case '\n':
+			dots = 0
+		case '.':
+			dots++
+			isLong = isLong || dots >= 64 // in a line; the regular expression is slow
 		}
 		if open > mostOpen {
 			return at
 		}
 	}
-	if found := longKey.FindStringIndex(text); found != nil {
-		return found[0]
+	if isLong {
+		if found := longKey.FindStringIndex(text); found != nil {
+			return found[0]
+		}
 	}
 	return -1
 }

@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 )
@@ -29,7 +30,7 @@ type Splitter struct {
 	// EndsQuotes reports whether the end of a line also ends a quoted word.
 	EndsQuotes bool
 	// Unescape returns the meaning of a backslash and a character. quote is the quotation mark
-	// around them, or 0. If ok is false, the backslash is literal.
+	// around them, or 0. If ok is false, or there is no Unescape, the backslash is literal.
 	Unescape func(c, quote byte) (text string, ok bool)
 }
 
@@ -64,34 +65,38 @@ func (s *Splitter) next(line string, from int) (w Word, end int, err error) {
 		quote = rest[0]
 		at++
 	}
-	var text strings.Builder
+	text, end := s.unescape(line, at, quote)
+	w.Text = string(text)
+	switch {
+	case quote == 0:
+		return w, end, nil
+	case end == len(line) && !s.EndsQuotes:
+		return w, end, errors.New("a quotation mark is not closed; add one at the end of the word")
+	}
+	return w, min(end+1, len(line)), nil
+}
+
+// unescape returns the text of a word from a place on, and the place of the character that ends it:
+// the quotation mark, if it has one.
+func (s *Splitter) unescape(line string, at int, quote byte) (text []byte, end int) {
 	for ; at < len(line); at++ {
 		c := line[at]
 		switch {
 		case quote != 0 && c == quote:
-			w.Text = text.String()
-			return w, at + 1, nil
-		case quote == 0 && s.endsWord(text.String(), c):
-			w.Text = text.String()
-			return w, at, nil
-		case c == '\\' && at+1 < len(line):
+			return text, at
+		case quote != 0:
+		case strings.IndexByte(Space, c) >= 0,
+			strings.IndexByte(s.Ends, c) >= 0 && (c != '{' || !bytes.HasSuffix(text, []byte("$"))):
+			return text, at
+		}
+		if c == '\\' && at+1 < len(line) && s.Unescape != nil {
 			if unescaped, ok := s.Unescape(line[at+1], quote); ok {
-				text.WriteString(unescaped)
+				text = append(text, unescaped...)
 				at++
 				continue
 			}
 		}
-		text.WriteByte(c)
+		text = append(text, c)
 	}
-	w.Text = text.String()
-	if quote != 0 && !s.EndsQuotes {
-		return w, at, errors.New("a quotation mark is not closed; add one at the end of the word")
-	}
-	return w, at, nil
-}
-
-// endsWord reports whether a character ends the word before it.
-func (s *Splitter) endsWord(word string, c byte) bool {
-	return strings.IndexByte(Space, c) >= 0 ||
-		strings.IndexByte(s.Ends, c) >= 0 && (c != '{' || !strings.HasSuffix(word, "$"))
+	return text, at
 }

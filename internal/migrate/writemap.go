@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/caddy-shortlink/shortlink/internal/printable"
+	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/rulefile"
 )
@@ -101,7 +102,7 @@ var beyondASCII = regexp.MustCompile(`[^\x00-$&-\x7F]`)
 // approximationInMap describes how a rule differs in a map. It returns "" if the meaning is the
 // same.
 func approximationInMap(rule resolver.Rule) string {
-	isIgnored, hasQuery := rule.Query == resolver.QueryIgnore, HasQuery(rule.Value)
+	isIgnored, hasQuery := rule.Query == resolver.QueryIgnore, redirects.HasQuery(rule.Value)
 	hasMode := !isIgnored && rule.Query != resolver.QueryDefault
 	var ways []string
 	for _, way := range []struct {

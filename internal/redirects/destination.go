@@ -1,6 +1,7 @@
 package redirects
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -29,7 +30,7 @@ var (
 
 // newDestination splits the destination of a path that captures these variables.
 func newDestination(to []Piece, captured []string) (d destination, err error) {
-	d.isInternal = len(to) == 0 || to[0].Variable != "" || !isURL(to[0].Text)
+	d.isInternal = len(to) == 0 || to[0].Variable != "" || !IsURL(to[0].Text)
 	hostAhead := !d.isInternal
 	part := inPath
 	for i, p := range to {
@@ -80,8 +81,19 @@ func indexAny(text, bytes string) int {
 	return len(text)
 }
 
-func isURL(s string) bool {
-	return strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")
+// IsURL reports whether a text begins like a URL.
+func IsURL(text string) bool {
+	return strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://")
+}
+
+// CutURL cuts a URL into its host and its path.
+func CutURL(text string) (host, path string, isURL bool) {
+	if !IsURL(text) {
+		return "", "", false
+	}
+	_, rest, _ := strings.Cut(text, "://")
+	end := indexAny(rest, "/?#")
+	return rest[:end], cmp.Or(rest[end:], "/"), true
 }
 
 // DestinationText returns a destination as text, with {x} for the variable x.
@@ -231,8 +243,8 @@ func goesOn(itself, below []Piece) bool {
 	return strings.TrimSuffix(path, "/")+"/{"+Splat+"}"+rest == DestinationText(below)
 }
 
-// hasQuery reports whether a destination has a query.
-func hasQuery(destination string) bool {
+// HasQuery reports whether a destination has a query.
+func HasQuery(destination string) bool {
 	before, _, _ := strings.Cut(destination, "#")
 	return strings.Contains(before, "?")
 }

@@ -55,7 +55,7 @@ func (m *maker) chainEndOf(path string) (hasQuery, hasFragment bool) {
 		addsQuery := mode == resolver.QueryPreserve || mode == resolver.QueryMerge
 		hasQuery = hasQuery || query != "" && !addsQuery
 		hasFragment = hasFragment || isCut
-		if isURL(to) {
+		if IsURL(to) {
 			break
 		}
 	}

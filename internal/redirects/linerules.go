@@ -194,7 +194,7 @@ func (t *translation) rule(set *paths, key, below string, isExact bool) madeRule
 
 // queryOf returns the query mode of a rule with a destination, for the mode of its line.
 func queryOf(mode resolver.QueryMode, value string) resolver.QueryMode {
-	if mode == resolver.QueryDefault && hasQuery(value) {
+	if mode == resolver.QueryDefault && HasQuery(value) {
 		return resolver.QueryIgnore
 	}
 	return mode

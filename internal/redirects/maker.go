@@ -116,7 +116,7 @@ func (m *maker) prepare(i int) {
 	stored.status = cmp.Or(stored.status, int16(m.Status))
 	if t == nil {
 		m.hasTails = m.hasTails || strings.ContainsAny(stored.to, "?#")
-		if stored.query == resolver.QueryDefault && !hasQuery(stored.to) {
+		if stored.query == resolver.QueryDefault && !HasQuery(stored.to) {
 			stored.query = m.Query
 		}
 		if stored.key != "" {

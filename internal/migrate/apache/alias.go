@@ -67,19 +67,16 @@ func statusOf(word string) int {
 // answerOf returns the answer of a line with a status, or with none if the word is empty. The error
 // explains why no rule can have the status.
 func answerOf(word string) (answer redirects.Answer, status int, err error) {
-	switch status := statusOf(word); {
-	case word == "":
-		return redirects.Leads, 0, nil
+	switch status = statusOf(word); {
+	case status == 410:
+		return redirects.Gone, 0, nil
+	case word == "" || resolver.ValidStatus(status):
+		return redirects.Leads, status, nil
 	case status == 0:
 		return redirects.Leads, 0, errors.New(printable.Quote(word) + " is not a status; write " +
 			migrate.StatusCodes + ", or gone")
-	case status == 410:
-		return redirects.Gone, 0, nil
-	case !resolver.ValidStatus(status):
-		return redirects.Leads, 0, migrate.StatusError(status)
-	default:
-		return redirects.Leads, status, nil
 	}
+	return redirects.Leads, 0, migrate.StatusError(status)
 }
 
 // withLowerScheme returns a destination with its URL scheme in lower case.

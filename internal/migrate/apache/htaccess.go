@@ -13,12 +13,13 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
 // reader reads directives.
 type reader struct {
 	*migrate.Table
-	lines   *migrate.LineReader
+	lines   *rulefile.LineReader
 	blocks  []*directive // open blocks, such as <IfModule>
 	rewrite rewriting
 	aliases []*directive // those of mod_alias
@@ -39,7 +40,8 @@ func Read(t *migrate.Table, r io.Reader) error {
 	t.Program, t.Slashes = "Apache", redirects.SlashesMerged
 	t.Status = cmp.Or(t.Status, resolver.DefaultStatus)
 	t.LaterRemedy = "write it as a RewriteRule in front of that, as RewriteRules come first"
-	h := reader{Table: t, lines: t.NewLineReader(r)}
+	h := reader{Table: t, lines: rulefile.NewLineReader(r, t.Source)}
+	h.lines.KeepsAll = true
 	h.rewrite.base = cmp.Or(t.Base, "/")
 	end := h.readAll()
 	h.rewrite.directory = cmp.Or(t.Base, h.rewrite.base)
@@ -87,16 +89,16 @@ func (h *reader) readAll() error {
 
 // next returns the next line, including its continuation lines.
 func (h *reader) next() (line string, at resolver.Position, err error) {
-	line, err = h.lines.Next()
+	next, err := h.lines.Next()
 	at = h.lines.At(1)
 	var whole strings.Builder
 	for err == nil {
-		before, goesOn := strings.CutSuffix(line, `\`)
+		before, goesOn := strings.CutSuffix(string(next), `\`)
 		if whole.WriteString(before); !goesOn {
 			break
 		}
-		if line, err = h.lines.Next(); err == io.EOF {
-			line, err = "", nil
+		if next, err = h.lines.Next(); err == io.EOF {
+			err = nil
 		}
 	}
 	return whole.String(), at, err

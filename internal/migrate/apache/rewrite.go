@@ -69,25 +69,11 @@ func (h *reader) convertRule(d *directive) {
 		h.rewrite.tied = cmp.Or(tied, fmt.Errorf("the line at %s is chained with later ones ([C]), or "+
 			"skips some ([S]); use Caddy's redir with a path_regexp matcher", rule.At))
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		h.Wrong(rule.At, "%s", err)
 		return
-	case h.rewrite.isOff:
-		h.Drop(rule.At, "no request reaches this line: the last RewriteEngine of the file is off; "+
-			"remove the line")
-		return
-	case rule.passes() && !rule.decides:
-		h.said.skip(d.written)
-		return
-	case rule.isFront():
-		h.said.hasFront = true
-		if !rule.passes() {
-			h.said.decide(rule.At.Line)
-		}
-		return
-	case rule.passes() && rule.isLast && tied == nil && areOfExistingFiles(d.conditions):
-		h.said.letsFilesPass = true
+	}
+	if h.isOmitted(rule, d, tied != nil) {
 		return
 	}
 	e, inPattern := pathexpr.Parse(rule.pattern,
@@ -108,6 +94,28 @@ func (h *reader) convertRule(d *directive) {
 	default:
 		h.addRule(rule, e, ways)
 	}
+}
+
+// isOmitted reports whether a RewriteRule makes no rule and takes no request from later ones, and
+// records why.
+func (h *reader) isOmitted(rule *rewriteRule, d *directive, isTied bool) bool {
+	switch {
+	case h.rewrite.isOff:
+		h.Drop(rule.At, "no request reaches this line: the last RewriteEngine of the file is off; "+
+			"remove the line")
+	case rule.passes() && !rule.decides:
+		h.said.skip(d.written)
+	case rule.isFront():
+		h.said.hasFront = true
+		if !rule.passes() {
+			h.said.decide(rule.At.Line)
+		}
+	case rule.passes() && rule.isLast && !isTied && areOfExistingFiles(d.conditions):
+		h.said.letsFilesPass = true
+	default:
+		return false
+	}
+	return true
 }
 
 // areOfExistingFiles reports whether all conditions require an existing file or folder.
@@ -184,14 +192,14 @@ func (h *reader) addRule(rule *rewriteRule, e *pathexpr.Expression, ways []strin
 func (h *reader) hostError(
 	rule *rewriteRule, e *pathexpr.Expression, conditions []condition, inConditions error,
 ) error {
-	if e == nil || !migrate.IsURL(rule.to) {
+	if e == nil || !redirects.IsURL(rule.to) {
 		return nil
 	}
 	p := &e.Paths[0]
 	to, _ := substitute(e, p, rule.written)
 	itself, _ := substitute(e, p, literal.Replace(h.rewrite.directory)+"$0")
 	front, isSame := strings.CutSuffix(to[0].Text, itself[0].Text)
-	host, _, _ := migrate.CutURL(front)
+	host, _, _ := redirects.CutURL(front)
 	hasHost := slices.ContainsFunc(conditions, func(c condition) bool { return c.isOfHost() })
 	isOwn := h.HasHost(host) && inConditions == nil
 	if !isSame || !slices.Equal(to[1:], itself[1:]) || !isOwn && !hasHost ||

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/printable"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/resolver"
@@ -50,7 +49,7 @@ func (h *reader) parseRule(d *directive) (*rewriteRule, error) {
 	if ownHost.MatchString(rule.to) {
 		rule.to = cmp.Or(ownHost.ReplaceAllString(rule.to, "$rest"), "/")
 	}
-	host, _, isURL := migrate.CutURL(rule.to)
+	host, _, isURL := redirects.CutURL(rule.to)
 	isRedirect := rule.isRedirect || isURL && !h.HasHost(host)
 	if rule.Answer == redirects.Leads && !isRedirect {
 		rule.Answer = redirects.Passes
@@ -157,7 +156,7 @@ func (r *rewriteRule) refusal() error {
 	case strings.HasPrefix(r.pattern, "!"):
 		why = "a rule cannot match all paths except some; use Caddy's redir with not and a path_regexp " +
 			"matcher"
-	case anyScheme.MatchString(r.to) && !migrate.IsURL(r.to):
+	case anyScheme.MatchString(r.to) && !redirects.IsURL(r.to):
 		why = "a destination is a path, or a URL of http or https; use Caddy's redir"
 	case r.passes() && r.isLast, r.Answer == redirects.Gone:
 		return nil

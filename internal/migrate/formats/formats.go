@@ -80,9 +80,10 @@ func Parse(name string) (migrate.Format, error) {
 func OfFile(path string) (format migrate.Format, ok bool) {
 	name := strings.ToLower(filepath.Base(path))
 	for _, end := range []string{name, filepath.Ext(name)} {
-		isOf := func(f migrate.Format) bool { return slices.Contains(f.Files, end) }
-		if i := slices.IndexFunc(All(), isOf); i >= 0 {
-			return All()[i], true
+		for _, f := range All() {
+			if slices.Contains(f.Files, end) {
+				return f, true
+			}
 		}
 	}
 	own, ok := rulefile.FormatOf(path)

@@ -40,7 +40,7 @@ func ReadMdBook(t *migrate.Table, r io.Reader) error {
 // resolve returns the destination of a page. A path that is relative to it becomes one of the site.
 func resolve(page, to string) string {
 	base, err := url.Parse(page)
-	if err != nil || to == "" || to[0] == '/' || migrate.IsURL(to) {
+	if err != nil || to == "" || to[0] == '/' || redirects.IsURL(to) {
 		return to
 	}
 	resolved, err := base.Parse(to)

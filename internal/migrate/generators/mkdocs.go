@@ -12,16 +12,12 @@ import (
 
 // ReadMkDocs reads the redirect_maps of an mkdocs.yml, which the plugin redirects makes pages of.
 func ReadMkDocs(t *migrate.Table, r io.Reader) error {
-	text, err := t.ReadText(r)
-	if err != nil {
-		return err
-	}
-	documents, err := t.DecodeYAML(text)
+	documents, err := t.Decode(r, t.DecodeYAML)
 	if err != nil {
 		return err
 	}
 	for _, file := range documents.Inside() {
-		_, base, _ := migrate.CutURL(file.Member("site_url").Text)
+		_, base, _ := redirects.CutURL(file.Member("site_url").Text)
 		s := newSite(t, "mkdocs", base)
 		if file.Member("use_directory_urls").Text == "false" {
 			s.suffix = ".html"

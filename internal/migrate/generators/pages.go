@@ -42,7 +42,7 @@ var (
 
 // pathOf returns the path of the page of a file, with a fragment. A URL stays as it is.
 func (s site) pathOf(text string) string {
-	if text == "" || migrate.IsURL(text) {
+	if text == "" || redirects.IsURL(text) {
 		return text
 	}
 	file, fragment, hasFragment := strings.Cut(strings.Trim(text, "/"), "#")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/caddy-shortlink/shortlink/internal/migrate"
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
+	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
 // ReadRediraffe reads the file of rediraffe, an extension of Sphinx: an old page and a new one on
@@ -22,11 +23,11 @@ func ReadRediraffe(t *migrate.Table, r io.Reader) error {
 		s.suffix, pages = ".html", "html, since no path ends in \"/\": /page.html"
 	}
 	t.Remark("pages are those of Sphinx's builder %s", pages)
-	words := migrate.Splitter{HasComments: true, Unescape: unescapeNothing}
-	lines := t.NewLineReader(strings.NewReader(text))
-	line, err := lines.NextEntry()
-	for ; err == nil && !t.IsGivenUp(lines.At(1)); line, err = lines.NextEntry() {
-		moved, wrong := words.Split(strings.ReplaceAll(line, `\`, "/"), 0) // "\" as on Windows
+	words := migrate.Splitter{HasComments: true}
+	lines := rulefile.NewLineReader(strings.NewReader(text), t.Source)
+	line, err := lines.Next()
+	for ; err == nil && !t.IsGivenUp(lines.At(1)); line, err = lines.Next() {
+		moved, wrong := words.Split(strings.ReplaceAll(string(line), `\`, "/"), 0) // "\" as on Windows
 		if len(moved) != 2 || wrong != nil {
 			t.Wrong(lines.At(1), "a line is an old page and a new one; write two words, each in quotation "+
 				"marks if it has blanks")
@@ -41,5 +42,3 @@ func ReadRediraffe(t *migrate.Table, r io.Reader) error {
 
 // endsInSlash matches a path that ends in a slash, outside of comments and URLs.
 var endsInSlash = regexp.MustCompile(`(?m)^[^#:\n]*/["']?([ \t\r]|$)`)
-
-func unescapeNothing(byte, byte) (string, bool) { return "", false }

@@ -72,6 +72,11 @@ func (p *pairs) readEntry(key, v migrate.Node) {
 		}
 	}
 	p.setPermanent(o)
+	p.addPairs(o, paths, to)
+}
+
+// addPairs adds the lines of an entry for each of its paths.
+func (p *pairs) addPairs(o *object, paths []migrate.Node, to migrate.Node) {
 	switch isNoText := func(m migrate.Node) bool { return !isText(m) }; {
 	case len(paths) == 0 && o.Member("regex").Kind != 0:
 		p.Wrong(o.line.At, "a rule's path is not a regular expression; %s", pathexpr.Remedy)
@@ -107,13 +112,13 @@ func (p *pairs) readOption(o *object, name string, m migrate.Node) {
 	case "env":
 		o.refuse("a rule has no \"env\"; write the destination without settings of the server")
 	case "query", "preserveQueryParams":
-		is, ok := m.Truth()
-		if !ok {
+		o.line.Query = resolver.QueryIgnore
+		if m.Text == "true" {
+			o.line.Query = resolver.QueryPreserve
+		}
+		if m.Kind != 'w' || m.Text != "true" && m.Text != "false" {
 			o.refuse("%q takes true or false, not %s", name, m)
 		}
-		o.line.Query = map[bool]resolver.QueryMode{
-			true: resolver.QueryPreserve, false: resolver.QueryIgnore,
-		}[is]
 	case "permanent", "internal", "regex", "basePath", "locale", "caseSensitive", "sensitive":
 	default:
 		p.unknown.Add(name)

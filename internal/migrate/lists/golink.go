@@ -15,12 +15,8 @@ import (
 
 // ReadGolink reads an export of golink: an object on each line. Its Long can be a template.
 func ReadGolink(t *migrate.Table, r io.Reader) error {
-	text, err := t.ReadText(r)
-	if err != nil {
-		return err
-	}
 	t.Program, t.Status = "golink", cmp.Or(t.Status, 302)
-	links, err := t.DecodeJSON(text)
+	links, err := t.Decode(r, t.DecodeJSON)
 	readList(t, links, strings.Fields("Short Long Created LastEdit Owner"), (*object).addLink)
 	if t.Entries() > 0 {
 		t.Remark("golink matches keys in either letter case and with any \"-\" in them, and keeps the " +
@@ -56,12 +52,12 @@ func (o *object) addLink() {
 	line.To = redirects.Literal(to)
 	if below != "" && (o.Reading.Exact == nil || !*o.Reading.Exact) {
 		line.Itself, line.IsPrefix = line.To, true
-		line.Path, line.To = redirects.Below(line.Path), piecesOf(below)
+		line.Path, line.To = redirects.Below(line.Path), migrate.RestIn(below, rest)
 	}
 	if cmp.Or(migrate.CheckDestination(to), migrate.CheckPieces(line.To)) != nil {
 		o.refuse("%w", migrate.CheckDestination(long))
 	}
-	if migrate.HasQuery(to + below) {
+	if redirects.HasQuery(to + below) {
 		line.Query = cmp.Or(o.Reading.Query, resolver.QueryPreserve)
 	}
 	o.Add(*line)
@@ -108,17 +104,6 @@ func (o *object) execute(long, path string) string {
 		o.refuse("golink does not accept this template: %w", err)
 	}
 	return to.String()
-}
-
-// piecesOf returns a destination with the rest of the path in it.
-func piecesOf(to string) (pieces []redirects.Piece) {
-	for i, text := range strings.Split(to, rest) {
-		if i > 0 {
-			pieces = append(pieces, redirects.Piece{Variable: redirects.Splat})
-		}
-		pieces = append(pieces, redirects.Piece{Text: text})
-	}
-	return pieces
 }
 
 var (

@@ -14,12 +14,8 @@ import (
 // ReadIIS reads the rewrite maps of a web.config, or of a file with them alone. The rule that names
 // a map says how it redirects.
 func ReadIIS(t *migrate.Table, r io.Reader) error {
-	text, err := t.ReadText(r)
-	if err != nil {
-		return err
-	}
 	t.Program, t.Slashes = "IIS", redirects.SlashesMerged
-	documents, err := t.DecodeXML(text)
+	documents, err := t.Decode(r, t.DecodeXML)
 	for _, rewrite := range documents.Inside() {
 		for _, name := range []string{"configuration", "system.webServer", "rewrite"} {
 			if inside := rewrite.Member(name); inside.Kind != 0 {

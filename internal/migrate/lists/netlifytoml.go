@@ -66,10 +66,7 @@ func (o *object) addNetlify() {
 		}
 	}
 	words = append(words, o.word("to", "destination"))
-	status := ""
-	if m := o.Member("status"); m.Kind != 0 {
-		status = m.String()
-	}
+	status := o.Member("status").String() // "" if there is none
 	if o.Member("force").Text == "true" {
 		status = cmp.Or(status, "301") + "!"
 	}

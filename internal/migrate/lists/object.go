@@ -25,11 +25,7 @@ type object struct {
 func readObjects(
 	t *migrate.Table, r io.Reader, member string, known []string, read func(o *object),
 ) error {
-	text, err := t.ReadText(r)
-	if err != nil {
-		return err
-	}
-	values, err := t.DecodeJSON(text)
+	values, err := t.Decode(r, t.DecodeJSON)
 	for _, list := range values.Inside() {
 		if list.Kind == '{' {
 			list = list.Member(member)

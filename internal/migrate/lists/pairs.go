@@ -114,18 +114,14 @@ func (p *pairs) readTable(table migrate.Node, levels int) {
 		p.RemarkSkipped("members beside the redirects are", others)
 		p.readTable(under, levels-1)
 	case isGhost:
-		p.setProgram(ghost)
-		for _, p.ofAll = range []int{302, 301} { // the order in which Ghost tries them
-			p.readEntries(table.Member(strconv.Itoa(p.ofAll)))
-		}
-		p.ofAll = 0
+		p.readGhost(table)
 	case table.Kind == '{' && isEntry(table):
 		p.readEntry(migrate.Node{}, table)
 	case 2*isOfPairs < members || table.Kind != '[' && members == 0:
 		// the URLs of a configuration are no redirects
-		found := "it has " + migrate.QuoteAll(others)
-		if len(others) == 0 {
-			found = "it is " + table.String()
+		found := "it is " + table.String()
+		if len(others) > 0 {
+			found = "it has " + migrate.QuoteAll(others)
 		}
 		p.Wrong(table.At, "this is no table of redirects: %s, and no path with a destination; write a "+
 			"line such as /old: /new for each, and use --from json for rules of shortlink", found)
@@ -135,6 +131,15 @@ func (p *pairs) readTable(table migrate.Node, levels int) {
 	}
 	p.RemarkSkipped("members without a meaning here are", p.unknown)
 	p.unknown = nil
+}
+
+// readGhost reads Ghost's maps for each status.
+func (p *pairs) readGhost(table migrate.Node) {
+	p.setProgram(ghost)
+	for _, p.ofAll = range []int{302, 301} { // the order in which Ghost tries them
+		p.readEntries(table.Member(strconv.Itoa(p.ofAll)))
+	}
+	p.ofAll = 0
 }
 
 // siteOf returns the site of Firebase that has redirects. Only one of several can have some.
@@ -179,7 +184,7 @@ func (p *pairs) finish(what string) {
 func (p *pairs) isPair(key, value migrate.Node) bool {
 	isPath := key.Kind == 0 && key.Text == "" || strings.HasPrefix(key.Text, "/") ||
 		strings.HasPrefix(key.Text, "^")
-	leads := strings.HasPrefix(value.Text, "/") || migrate.IsURL(value.Text)
+	leads := strings.HasPrefix(value.Text, "/") || redirects.IsURL(value.Text)
 	return isPath && value.Kind == '{' && isEntry(value) ||
 		isText(value) && key.Text != "" && (isPath || leads && !p.isJSON)
 }
@@ -212,7 +217,7 @@ func (p *pairs) addPair(line redirects.Line, path, to string) {
 	if line.Status == 0 && line.Answer == redirects.Leads {
 		p.lacksStatus = true
 	}
-	if p.keepsQuery && migrate.HasQuery(to) {
+	if p.keepsQuery && redirects.HasQuery(to) {
 		p.hasQuery = true
 		line.Query = cmp.Or(line.Query, p.Reading.Query, resolver.QueryPreserve)
 	}

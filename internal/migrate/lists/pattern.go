@@ -47,7 +47,7 @@ func (p *pairs) addPattern(line redirects.Line, source, to string) {
 		p.AddPath(line, source, false)
 		return
 	}
-	if !strings.HasPrefix(source, "/") && !migrate.IsURL(source) {
+	if !strings.HasPrefix(source, "/") && !redirects.IsURL(source) {
 		source = "/" + source
 	}
 	pattern, err := parsePattern(source)

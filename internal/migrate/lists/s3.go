@@ -77,21 +77,8 @@ func readBucket(t *migrate.Table, v migrate.Node) {
 // addRoutingRule adds the line of a routing rule. It matches keys, which have no slash in front, by
 // the characters that they begin with.
 func addRoutingRule(t *migrate.Table, at resolver.Position, condition, redirect migrate.Node) {
-	o, said := &object{t, redirect, redirects.Line{At: at}}, map[string]string{}
-	for _, part := range []migrate.Node{condition, redirect} {
-		for key, m := range part.Inside() {
-			name := plainName(key)
-			switch said[name] = m.Text; {
-			case name == "httperrorcodereturnedequals":
-				o.refuse("a rule does not know the error that a request would get; use Caddy's " +
-					"handle_errors")
-			case name == "httpredirectcode":
-				setStatus(&o.line, m)
-			case m.Kind != '"':
-				o.refuse("a routing rule has texts in quotation marks, not %s", m)
-			}
-		}
-	}
+	o := &object{t, redirect, redirects.Line{At: at}}
+	said := o.readRoutingRule(condition, redirect)
 	prefix, hasPrefix := said["keyprefixequals"]
 	key, hasKey := said["replacekeywith"]
 	with, hasWith := said["replacekeyprefixwith"]
@@ -117,4 +104,24 @@ func addRoutingRule(t *migrate.Table, at resolver.Position, condition, redirect 
 		o.line.To = redirects.Literal(origin + "/" + strings.TrimPrefix(key, "/"))
 	}
 	t.AddPath(o.line, redirects.Encoded(prefix), true)
+}
+
+// readRoutingRule returns the texts of a routing rule by plain names. It sets the status.
+func (o *object) readRoutingRule(condition, redirect migrate.Node) map[string]string {
+	said := map[string]string{}
+	for _, part := range []migrate.Node{condition, redirect} {
+		for key, m := range part.Inside() {
+			name := plainName(key)
+			switch said[name] = m.Text; {
+			case name == "httperrorcodereturnedequals":
+				o.refuse("a rule does not know the error that a request would get; use Caddy's " +
+					"handle_errors")
+			case name == "httpredirectcode":
+				setStatus(&o.line, m)
+			case m.Kind != '"':
+				o.refuse("a routing rule has texts in quotation marks, not %s", m)
+			}
+		}
+	}
+	return said
 }

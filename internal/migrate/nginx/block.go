@@ -11,6 +11,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
 // blockReader reads nginx's configuration: map blocks, the content of one, and servers.
@@ -64,7 +65,7 @@ var words = migrate.Splitter{
 }
 
 // readLine reads the words of a line.
-func (n *blockReader) readLine(line string, lines *migrate.LineReader) {
+func (n *blockReader) readLine(line string, lines *rulefile.LineReader) {
 	split, err := words.Split(line, 0)
 	for _, w := range split {
 		if w.IsMark {
@@ -90,9 +91,9 @@ func (n *blockReader) readStatement(mark string) {
 	case mark == "{":
 		n.openBlock()
 	case b.isMap:
-		n.readPair(n.words)
+		n.readKey()
 	case b.location != nil:
-		n.readDirective(n.words)
+		n.readDirective()
 	}
 }
 
@@ -153,9 +154,10 @@ func (n *blockReader) openMap(words []word) block {
 	return block{isMap: true, lookedUp: lookedUp}
 }
 
-// readPair handles a statement of a map: mostly a key and its destination. In most maps, the
+// readKey handles a statement of a map: mostly a key and its destination. In most maps, the
 // default is "". nginx does not redirect to "".
-func (n *blockReader) readPair(words []word) {
+func (n *blockReader) readKey() {
+	words := n.words
 	at, key, to := words[0].at, words[0].text, words[len(words)-1].text
 	line := redirects.Line{At: at, IsLater: true, Query: n.Reading.Query}
 	if to == "" {

@@ -2,6 +2,7 @@ package nginx
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/internal/redirects/pathexpr"
 	"github.com/caddy-shortlink/shortlink/resolver"
+	"github.com/caddy-shortlink/shortlink/rulefile"
 )
 
 // Read reads a map. It is a [migrate.Reader].
@@ -19,18 +21,18 @@ func Read(t *migrate.Table, r io.Reader) error {
 	const enough = 1 << 16 // to find a server
 	text := bufio.NewReaderSize(r, enough)
 	begin, _ := text.Peek(enough)
-	lines := t.NewLineReader(text)
-	line, err := lines.NextEntry()
+	lines := rulefile.NewLineReader(text, t.Source)
+	first, err := lines.Next()
 	if err != nil {
 		return err
 	}
 	// If the first line has a tab, tabs separate key and destination, and both may contain blanks.
-	hasTabs := strings.Contains(line, "\t")
-	take := func(line string, lines *migrate.LineReader) {
+	hasTabs := bytes.ContainsRune(first, '\t')
+	take := func(line string, lines *rulefile.LineReader) {
 		readPair(t, line, lines, hasTabs && strings.Contains(line, "\t"))
 	}
 	finish := func() { remarkOnMaps(t) }
-	if ofNginx.MatchString(line) {
+	if ofNginx.Match(first) {
 		t.Program, t.PassesThere = "nginx", true
 		n := blockReader{Table: t, servers: []*server{{}}, blocks: []block{{isMap: true}}}
 		if ofServer.Match(begin) {
@@ -38,7 +40,8 @@ func Read(t *migrate.Table, r io.Reader) error {
 		}
 		take, finish = n.readLine, n.finish
 	}
-	for ; err == nil; line, err = lines.NextEntry() {
+	for next := first; err == nil; next, err = lines.Next() {
+		line := string(next)
 		if wrong := migrate.CheckText("this line", line); wrong != nil {
 			t.Wrong(lines.At(1), "%s", wrong)
 		} else {
@@ -64,7 +67,7 @@ func remarkOnMaps(t *migrate.Table) {
 }
 
 // readPair handles a line with a tab, or a blank, after its key.
-func readPair(t *migrate.Table, line string, lines *migrate.LineReader, isTab bool) {
+func readPair(t *migrate.Table, line string, lines *rulefile.LineReader, isTab bool) {
 	between := migrate.Space
 	if isTab {
 		between = "\t"

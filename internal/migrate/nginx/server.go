@@ -60,8 +60,8 @@ func (n *blockReader) openLocation(words []word) *location {
 var locationPath = regexp.MustCompile(`^(=|\^~|~\*|~|) ?(.+)$`)
 
 // readDirective handles a directive of a server or a location.
-func (n *blockReader) readDirective(words []word) {
-	b, s := n.block(), n.servers[len(n.servers)-1]
+func (n *blockReader) readDirective() {
+	words, b, s := n.words, n.block(), n.servers[len(n.servers)-1]
 	r := redirect{line: redirects.Line{At: words[0].at, IsLater: true}}
 	isRedirect := false
 	var err error
@@ -136,7 +136,7 @@ func (r *redirect) parseRewrite(words []word) error {
 	switch {
 	case flag == "permanent":
 		r.line.Status = 301
-	case flag == "redirect", migrate.IsURL(r.to), strings.HasPrefix(r.to, "$scheme"):
+	case flag == "redirect", redirects.IsURL(r.to), strings.HasPrefix(r.to, "$scheme"):
 		r.line.Status = 302
 	default:
 		r.line.Refused = errors.New("this is a rewrite, not a redirect, and lines after it see the new " +
@@ -171,7 +171,7 @@ func (r *redirect) setDestination() {
 	hasQuery = hasQuery || ownQuery.MatchString(to) || r.line.Query != resolver.QueryIgnore
 	to = ownQuery.ReplaceAllString(to, "")
 	switch {
-	case hasQuery && migrate.HasQuery(to):
+	case hasQuery && redirects.HasQuery(to):
 		r.line.Query = resolver.QueryPreserve
 	case hasQuery:
 		r.line.Query = resolver.QueryDefault

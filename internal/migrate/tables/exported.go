@@ -16,11 +16,11 @@ import (
 type exportedTable struct {
 	*migrate.Table
 	exporter *exporter
-	held     []heldLine
+	held     []lineOfHost
 }
 
-// heldLine is a line with its host, or "" for no host.
-type heldLine struct {
+// lineOfHost is a line whose key has a host, or "" for none.
+type lineOfHost struct {
 	redirects.Line
 	host string
 }
@@ -70,7 +70,7 @@ func (p *exportedTable) addRow(fields []string, rows *rulefile.Rows) {
 	case slices.Contains([]string{"disabled", "inactive", "trashed"}, state):
 		p.Drop(r.At, "the redirect is disabled in "+p.exporter.name)
 	default:
-		p.held = append(p.held, heldLine{r.Line, r.host})
+		p.held = append(p.held, lineOfHost{r.Line, r.host})
 	}
 }
 
@@ -84,7 +84,7 @@ func (p *exportedTable) release() {
 	}
 	isOne := len(others) == 1 && len(p.Reading.Hosts) == 0
 	for i, held := range p.held {
-		p.held[i] = heldLine{} // frees memory for the table
+		p.held[i] = lineOfHost{} // frees memory for the table
 		if held.Refused == nil && others[held.host] && !isOne {
 			held.Refused = &redirects.Elsewhere{Err: migrate.OtherHostError(held.host),
 				URL: "https://" + held.host + redirects.Visible(held.Path)}

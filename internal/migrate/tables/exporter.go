@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/caddy-shortlink/shortlink/internal/migrate"
+	"github.com/caddy-shortlink/shortlink/internal/redirects"
 	"github.com/caddy-shortlink/shortlink/resolver"
 	"github.com/caddy-shortlink/shortlink/weburl"
 )
@@ -129,6 +129,6 @@ func isBulkRow(row, hosts []string) bool {
 	isTruth := func(field string) bool {
 		return strings.EqualFold(field, "true") || strings.EqualFold(field, "false")
 	}
-	return migrate.IsURL(row[0]) || len(row) > columnsWithoutHeader || isOwn ||
+	return redirects.IsURL(row[0]) || len(row) > columnsWithoutHeader || isOwn ||
 		slices.ContainsFunc(row[2:], isTruth)
 }

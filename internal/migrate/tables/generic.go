@@ -38,7 +38,14 @@ func (u *genericTable) read(
 		}
 		u.addRule(rule, add)
 	})
-	u.remarkOnSkipped()
+	var skipped migrate.Names
+	for _, c := range u.columns {
+		if u.rows.HasHeader() && (c.known == unknown || c.isSkipped) {
+			skipped.Add(c.name)
+		}
+	}
+	u.RemarkSkipped("columns without a meaning here, which --columns status=NAME can give one, are",
+		skipped)
 	return warnings, err
 }
 
@@ -81,7 +88,7 @@ func (u *genericTable) field(i int, column, field string) (own string, err error
 	field = strings.TrimSpace(field)
 	switch {
 	case column == "key":
-		u.isPath = strings.HasPrefix(field, "/") || migrate.IsURL(field)
+		u.isPath = strings.HasPrefix(field, "/") || redirects.IsURL(field)
 		path, err := u.WithoutHost(field)
 		if path == "/" {
 			err = redirects.ErrRoot
@@ -120,16 +127,4 @@ func parseStatus(field string) (code int, ok bool) {
 		code, ok = rulefile.ParseStatus(number)
 	}
 	return code, ok
-}
-
-// remarkOnSkipped names the columns that are ignored.
-func (u *genericTable) remarkOnSkipped() {
-	var names migrate.Names
-	for _, c := range u.columns {
-		if u.rows.HasHeader() && (c.known == unknown || c.isSkipped) {
-			names.Add(c.name)
-		}
-	}
-	u.RemarkSkipped("columns without a meaning here, which --columns status=NAME can give one, are",
-		names)
 }

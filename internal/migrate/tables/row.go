@@ -81,7 +81,7 @@ func (r *row) setLine(query resolver.QueryMode) {
 		r.Query = resolver.QueryPreserve
 	case r.fields["query"] != "":
 		r.Query = resolver.QueryIgnore
-	case r.exporter.query == resolver.QueryMerge && !migrate.HasQuery(to):
+	case r.exporter.query == resolver.QueryMerge && !redirects.HasQuery(to):
 		r.Query = query
 	}
 	if strings.EqualFold(r.fields["ignore"], "case") {
@@ -113,7 +113,7 @@ func (r *row) checkMatching() {
 func (r *row) path() string {
 	link := r.fields["link"]
 	text := cmp.Or(link, r.fields["key"])
-	host, path, isURL := migrate.CutURL(text)
+	host, path, isURL := redirects.CutURL(text)
 	switch {
 	case text == "" || text == "/":
 		r.refuse(errors.New("the row has no key"))
@@ -137,7 +137,7 @@ func (r *row) path() string {
 // target returns the destination.
 func (r *row) target() string {
 	to := r.fields["destination"]
-	if r.exporter.hasRelative && to != "" && to[0] != '/' && !migrate.IsURL(to) {
+	if r.exporter.hasRelative && to != "" && to[0] != '/' && !redirects.IsURL(to) {
 		return "/" + to
 	}
 	return to
