@@ -237,9 +237,9 @@ func (n *blockReader) addServer(s *server) {
 		leadsLater := func(later *location) bool {
 			return later.leads() && (l.isMatch() || later.isMatch() || strings.HasPrefix(l.path, later.path))
 		}
-		isLast := !slices.ContainsFunc(s.locations[i+1:], leadsLater)
 		switch {
-		case i == 0 || isLast || l.isEnded || s.refused != nil:
+		case i == 0 || l.isEnded || s.refused != nil:
+		case !slices.ContainsFunc(s.locations[i+1:], leadsLater):
 		case l.isMatch():
 			n.Approximate(l.at, "nginx tries this location before those for the beginning of a path; here "+
 				"the redirects of those come first")
@@ -253,10 +253,10 @@ func (n *blockReader) addServer(s *server) {
 // isMatch reports whether the path is a regular expression.
 func (l *location) isMatch() bool { return strings.HasPrefix(l.modifier, "~") }
 
-// isAround reports whether a location with "^~" is around one without. This one comes before
+// isAround reports whether the location, which has "^~", is around one without. This one comes before
 // regular expressions, and the other one behind them.
 func (l *location) isAround(other *location) bool {
-	return l.modifier == "^~" && other.modifier == "" && strings.HasPrefix(other.path, l.path)
+	return other.modifier == "" && strings.HasPrefix(other.path, l.path)
 }
 
 // expression returns the paths of a location as a regular expression.
@@ -284,7 +284,7 @@ func (n *blockReader) addRedirect(s *server, l *location, r *redirect) {
 		why = cmp.Or(why, errors.New("the expression matches paths of other locations than "+
 			printable.Quote(l.path)+", too; write one that begins with that path"))
 	}
-	if slices.ContainsFunc(s.locations, l.isAround) {
+	if l.modifier == "^~" && slices.ContainsFunc(s.locations, l.isAround) {
 		why = cmp.Or(why, errors.New("the server has a location within this one without \"^~\"; write "+
 			"\"^~\" there, too"))
 	}
