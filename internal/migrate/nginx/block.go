@@ -116,9 +116,8 @@ func (n *blockReader) openBlock() {
 	case kind == "map" || !blockName.MatchString(kind):
 		n.Wrong(words[0].at, "a map begins with: map $uri $destination {")
 	case kind == "server":
-		s := new(server)
-		n.servers = append(n.servers, s)
-		b.location = &s.itself
+		n.servers = append(n.servers, new(server))
+		b.location = &n.servers[len(n.servers)-1].itself
 	case kind == "location":
 		b.location = n.openLocation(words)
 	case kind == "http":

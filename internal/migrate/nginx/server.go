@@ -63,8 +63,7 @@ var locationPath = regexp.MustCompile(`^(=|\^~|~\*|~|) ?(.+)$`)
 func (n *blockReader) readDirective(words []word) {
 	b, s := n.block(), n.servers[len(n.servers)-1]
 	r := redirect{line: redirects.Line{At: words[0].at, IsLater: true}}
-	isRedirect := false
-	var err error
+	isRedirect, err := false, error(nil)
 	switch words[0].text {
 	case "return":
 		isRedirect, err = r.parseReturn(words)
@@ -253,12 +252,6 @@ func (n *blockReader) addServer(s *server) {
 // isMatch reports whether the path is a regular expression.
 func (l *location) isMatch() bool { return strings.HasPrefix(l.modifier, "~") }
 
-// isAround reports whether the location, which has "^~", is around one without. This one comes before
-// regular expressions, and the other one behind them.
-func (l *location) isAround(other *location) bool {
-	return other.modifier == "" && strings.HasPrefix(other.path, l.path)
-}
-
 // expression returns the paths of a location as a regular expression.
 func (l *location) expression() string {
 	switch {
@@ -284,7 +277,9 @@ func (n *blockReader) addRedirect(s *server, l *location, r *redirect) {
 		why = cmp.Or(why, errors.New("the expression matches paths of other locations than "+
 			printable.Quote(l.path)+", too; write one that begins with that path"))
 	}
-	if l.modifier == "^~" && slices.ContainsFunc(s.locations, l.isAround) {
+	// Regular expressions come between a location with "^~" and one without within it.
+	isWithin := func(o *location) bool { return o.modifier == "" && strings.HasPrefix(o.path, l.path) }
+	if l.modifier == "^~" && slices.ContainsFunc(s.locations, isWithin) {
 		why = cmp.Or(why, errors.New("the server has a location within this one without \"^~\"; write "+
 			"\"^~\" there, too"))
 	}
