@@ -39,7 +39,7 @@ var mayImport = map[string][]string{
 	},
 	"source": {
 		"internal/fetch", "rulefile", "resolver", "resolver/lint", "weburl", "internal/pace",
-		"internal/printable",
+		"internal/printable", "internal/turn",
 	},
 	"redis":             {"source", "rulefile", "resolver"},
 	"internal/find":     {"resolver", "internal/near"},

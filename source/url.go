@@ -20,6 +20,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/caddy-shortlink/shortlink/internal/fetch"
+	"github.com/caddy-shortlink/shortlink/internal/turn"
 	"github.com/caddy-shortlink/shortlink/resolver"
 )
 
@@ -58,11 +59,12 @@ type URL struct {
 	client fetch.Client
 	kept   Storage // of what is kept in Caddy's storage, under keys that begin with its own
 
-	mu       sync.Mutex // held while something is fetched or read
-	now      *fetched   // what was fetched last, without the text of rules that have been read
-	isUnread bool       // a look has fetched it for the next Read
-	failures int        // since the last success
-	due      time.Time  // when to ask next
+	mu       sync.Mutex  // held while something is fetched or read
+	now      *fetched    // what was fetched last, without the text of rules that have been read
+	isUnread bool        // a look has fetched it for the next Read
+	failures int         // since the last success
+	due      time.Time   // when to ask next
+	read     turn.Signal // due is that of a Read, not of Watch
 
 	lastRead       atomic.Pointer[fetched]
 	served         atomic.Int64 // the time of the newest signature that has served
@@ -84,7 +86,7 @@ func (s *URL) Provision(ctx caddy.Context) error {
 	if s.Timeout < 0 || s.MaxSize < 0 {
 		inLimits = errors.New("timeout and max_size are more than 0, or left out")
 	}
-	s.now = new(fetched)
+	s.now, s.read = new(fetched), turn.NewSignal()
 	s.Timeout = cmp.Or(s.Timeout, caddy.Duration(10*time.Second))
 	s.MaxSize = cmp.Or(s.MaxSize, maxBeside)
 	s.client = fetch.Client{UserAgent: userAgent(ctx), MaxSize: s.MaxSize, IsPrivate: fetch.IsPrivate}
@@ -129,6 +131,7 @@ func (s *URL) Read(ctx context.Context, add func(resolver.Rule)) (version string
 	defer s.mu.Unlock()
 	if !s.isUnread {
 		s.attempt(ctx, fetched{})
+		s.read.Raise()
 	}
 	s.isUnread = false
 	version, err = s.content.rules(ctx, add)
@@ -152,6 +155,7 @@ func (s *URL) Watch(ctx context.Context, version string, changed func()) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-s.read: // so the server no longer asks to be left alone, or does so now
 		case <-next:
 			if s.content.seen.lookAt(ctx, s.look) {
 				changed()

@@ -109,7 +109,7 @@ func (s *URL) fetch(ctx context.Context, known fetched) (now fetched, err error)
 	if rules.Text == nil {
 		return now, nil
 	}
-	if s.content.format, err = s.formatBy(rules.MediaType, targets[ofRules].Path); err != nil {
+	if s.content.format, err = s.formatBy(rules, targets[ofRules].Path); err != nil {
 		return now, err
 	}
 	now.signed, err = s.verify(ctx, rules.Text, now.parts[ofSignature].Text)
@@ -117,7 +117,8 @@ func (s *URL) fetch(ctx context.Context, known fetched) (now fetched, err error)
 }
 
 // formatBy returns the format that is written, or that the media type tells, or the path.
-func (s *URL) formatBy(media, path string) (rulefile.Format, error) {
+func (s *URL) formatBy(rules fetch.Resource, path string) (rulefile.Format, error) {
+	media := rules.MediaType
 	switch {
 	case s.Format != "":
 	case media == "application/json" || strings.HasSuffix(media, "+json"):
@@ -125,8 +126,12 @@ func (s *URL) formatBy(media, path string) (rulefile.Format, error) {
 	case media == "text/csv" || media == "text/tab-separated-values":
 		return rulefile.CSV, nil
 	case media == "text/html" || media == "application/xhtml+xml":
-		return "", fmt.Errorf("it answers with a page, of Content-Type %s: write the URL of the raw "+
-			"file, or, if these are rules, their format", media)
+		redirected := ""
+		if rules.IsRedirected {
+			redirected = "; a redirect leads there: check header, and whether one has to sign in"
+		}
+		return "", fmt.Errorf("%.253s: it answers with a page, of Content-Type %s: write the URL of the "+
+			"raw file, or, if these are rules, their format%s", rules.Host, media, redirected)
 	}
 	return formatOf(s.Format, path)
 }

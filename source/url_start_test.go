@@ -41,7 +41,7 @@ func TestAStartWithoutACopySaysWhatIsWrong(t *testing.T) {
 	o := startOrigin(t)
 	s := &testcaddy.Server{Addr: testcaddy.FreeAddress(t)}
 	err := s.TryToLoad(t, urlBlock(o.URL+"/links.json", ""))
-	want := "source " + o.URL + "/links.json: it answers 404 Not Found"
+	want := "source " + o.URL + "/links.json: " + hostOf(t, o.URL) + ": it answers 404 Not Found"
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("the error is %v", err)
 	}

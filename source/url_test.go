@@ -117,6 +117,13 @@ func TestWhatServesGoesOnThroughAnyFaultOfAServer(t *testing.T) {
 		}, "the response was cut off"},
 		"a page": {answer(200, "<html>Sign in</html>", "Content-Type", "text/html; charset=utf-8"),
 			"it answers with a page, of Content-Type text/html: write the URL of the raw file"},
+		"a page to sign in": {func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/login" {
+				http.Redirect(w, r, "/login", http.StatusFound)
+				return
+			}
+			answer(200, "<html>Sign in</html>", "Content-Type", "text/html")(w, r)
+		}, "; a redirect leads there: check header, and whether one has to sign in"},
 		"another format": {answer(200, "key,destination\na,https://new.example\n", "Content-Type", "application/json"),
 			"/links.json:1:1: "},
 		"half of it": {answer(200, newRules[:10]), "/links.json:1:"},

@@ -72,8 +72,8 @@ func outside(t *testing.T) caddy.Context {
 	return ctx
 }
 
-// polled watches a source within a bubble of time.
-func polled(t *testing.T, ctx caddy.Context, s *timed, poll string) {
+// polled watches a source within a bubble of time, and returns it.
+func polled(t *testing.T, ctx caddy.Context, s *timed, poll string) *source.URL {
 	t.Helper()
 	from := &source.URL{URL: "https://links.example/links.json"}
 	from.Poll = poll
@@ -96,6 +96,7 @@ func polled(t *testing.T, ctx caddy.Context, s *timed, poll string) {
 		end()
 		<-done
 	})
+	return from
 }
 
 // near checks that pauses are the wanted ones, with up to a tenth more or less.
@@ -169,6 +170,30 @@ func TestAServerIsLeftAloneForAsLongAsItAsks(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestAReadingEndsThePauseThatAServerHasAskedFor(t *testing.T) {
+	ctx := outside(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := new(timed)
+		from := polled(t, ctx, s, "30s")
+		s.answer(503, "Retry-After", "3600")
+		time.Sleep(time.Minute)
+		read := func() error {
+			_, err := from.Read(t.Context(), func(resolver.Rule) {})
+			return err
+		}
+		if err := read(); err == nil {
+			t.Error("what Watch has fetched is no error")
+		}
+		s.answer(200)
+		if err := read(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Minute)
+		const every = 30 * time.Second
+		near(t, s.pauses()[1:], every, every, every)
+	})
 }
 
 func TestASourceThatIsNotPolledAsksNoMore(t *testing.T) {

@@ -315,14 +315,17 @@ func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n   
 
 // outageText says since when, why, and which rules serve.
 func outageText(o *show.OutageStatus) string {
-	rules := "the rules"
-	if o.StoredCopy {
-		rules = "a stored copy of the rules,"
+	rules := "serving the rules"
+	switch {
+	case o.WithoutRules:
+		rules = "serving without its rules"
+	case o.StoredCopy:
+		rules = "serving a stored copy of the rules,"
 	}
 	if !o.RulesOf.IsZero() {
 		rules += " of " + o.RulesOf.Format(time.RFC3339)
 	}
-	return fmt.Sprintf("%s, serving %s: %s", o.Since.Format(time.RFC3339), rules, indented(o.Error))
+	return fmt.Sprintf("%s, %s: %s", o.Since.Format(time.RFC3339), rules, indented(o.Error))
 }
 
 func reloadCommand() *cobra.Command {

@@ -15,7 +15,7 @@ import (
 var statusAdvice = map[int]string{
 	http.StatusUnauthorized:    "; check header, or user and password, and whether they are still valid",
 	http.StatusForbidden:       "; check header, and whether it may read this file",
-	http.StatusNotFound:        "; check the path, and header: to who may not read it, it can be hidden",
+	http.StatusNotFound:        "; check the path, and header: some servers hide what one may not read",
 	http.StatusTooManyRequests: "; set a longer poll",
 }
 

@@ -38,6 +38,8 @@ type Client struct {
 // Resource is what lies at a URL.
 type Resource struct {
 	Text           []byte // not nil
+	Host           string // which has sent it
+	IsRedirected   bool   // to there
 	MediaType      string
 	ETag, Modified string // by which the server is asked whether the resource has changed
 }
@@ -61,7 +63,9 @@ func (c *Client) Get(ctx context.Context, from *url.URL, known Resource) (got Re
 		}
 		defer response.Body.Close()
 		if response.StatusCode/100 != 3 || response.StatusCode == http.StatusNotModified {
-			return c.receive(response, known)
+			got, err = c.receive(response, known)
+			got.Host, got.IsRedirected = target.Host, followed > 0
+			return got, err
 		}
 		to, err := response.Location()
 		switch {

@@ -90,6 +90,20 @@ func TestAnOutageOfASourceIsSeenAndItsEndToo(t *testing.T) {
 	}
 }
 
+func TestStatusSaysThatNoRulesServeOfASourceThatCaddyHasStartedWithout(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "links.json")
+	s := testcaddy.Administer(t, "", "shortlink {\n name links\n from file "+file+
+		" {\n poll 5ms\n start without\n }\n }")
+	statusUntil(t, s, `(?s).*cannot be reached since \S+, serving without its rules: .*no such file.*`, 1)
+	if got := s.Ask(t, "GET", "links", ""); !strings.Contains(got.Body, `"without_rules":true`) {
+		t.Errorf("the admin endpoint says %s", got.Body)
+	}
+	testcaddy.Write(t, file, `{"a": "https://a.example"}`)
+	statusUntil(t, s, `(?s)links: 1 rule, .*\n  loaded at .*`, 0)
+	testcaddy.Must(t, os.Remove(file))
+	statusUntil(t, s, `(?s).*cannot be reached since .*, serving the rules of .*`, 1)
+}
+
 func TestAFileThatIsBackAfterAReloadWithoutItIsLoaded(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "links.json")
 	block := "shortlink {\n name links\n from file " + file + " {\n poll 5ms\n }\n status %d\n }"

@@ -183,6 +183,9 @@ func (l *Loaded) IsIncomplete() bool {
 	return slices.Contains(l.versions, neverRead)
 }
 
+// IsWithout reports whether the source with this index has not been read since then.
+func (l *Loaded) IsWithout(index int) bool { return l.versions[index] == neverRead }
+
 // missing is a source that cannot be read when a handler starts, and has no rules until it can.
 type missing struct{ source.Source }
 

@@ -50,6 +50,8 @@ type OutageStatus struct {
 	Error      string    `json:"error"`
 	RulesOf    time.Time `json:"rules_of,omitzero"`
 	StoredCopy bool      `json:"stored_copy,omitempty"`
+	// WithoutRules tells that the source has not been read since the handler started without it.
+	WithoutRules bool `json:"without_rules,omitempty"`
 }
 
 // LoadStatus is the result of the last load of rules: "loaded", or "rejected" with the reason.
@@ -96,8 +98,11 @@ func StatusOf(rs *live.Ruleset) Status {
 		status.Broken = append(status.Broken,
 			BrokenRule{lint.FailureKind(err.Kind), err.Position.String(), err.Key, err.Message})
 	}
-	for _, from := range rs.Sources {
+	for i, from := range rs.Sources {
 		status.Sources = append(status.Sources, statusOfSource(from, rs))
+		if outage := status.Sources[i].Outage; outage != nil {
+			outage.WithoutRules = serving.IsWithout(i)
+		}
 	}
 	if last.Err != nil {
 		status.LastLoad.Result, status.LastLoad.Error, status.LastLoad.FailingSince = "rejected",
@@ -111,7 +116,8 @@ func statusOfSource(from source.Source, rs *live.Ruleset) SourceStatus {
 	info := SourceStatus{Source: from.String(), Writable: ok && writable.Writable() == nil}
 	if outage := source.OutageOf(from); outage != nil {
 		info.Outage = &OutageStatus{
-			outage.Since, outage.Err.Error(), rs.TimeOfRules(from), outage.StoredCopy,
+			Since: outage.Since, Error: outage.Err.Error(), RulesOf: rs.TimeOfRules(from),
+			StoredCopy: outage.StoredCopy,
 		}
 	}
 	return info
