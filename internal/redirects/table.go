@@ -204,9 +204,9 @@ func (t *Table) grow(at resolver.Position, size int, isWildcard bool) {
 	case t.isFull:
 	case t.wildcards > MaxWildcards:
 		t.isFull = true
-		t.Wrong(at, "a table has at most %d lines with wildcards, placeholders or expressions, and lines "+
-			"after this one are left out; write a line for each path, or use Caddy's redir with a "+
-			"path_regexp matcher", MaxWildcards)
+		t.Wrong(at, "a table has at most %d lines with wildcards, placeholders or expressions, and "+
+			"lines after this one are left out; write a line for each path, or use Caddy's redir with "+
+			"a path_regexp matcher", MaxWildcards)
 	case t.size > MaxSize:
 		t.isFull = true
 		t.Wrong(at, "the lines of a table have at most 256 MiB; write a JSON or CSV file")
