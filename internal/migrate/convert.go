@@ -232,20 +232,21 @@ func (c *converter) count() {
 
 // exactness says how many rules are exact and why, and what to write for the other.
 func (c *converter) exactness(said *bool) string {
-	why := "as " + string(c.from.Name) + " does not say that paths below match, too; --exact=false " +
-		"lets them"
+	const unsaid = "where the file does not say it, "
+	why := unsaid + "rules are exact; --exact=false changes that"
 	switch {
 	case c.rules == 0:
 		return ""
 	case c.from.SaysExact:
-		why = "each line says which paths it matches; change exact in the new rules for the other"
+		why = "each line of the file says it; to change it, edit the new rules"
 	case said != nil:
-		why = fmt.Sprintf("as --exact=%t says where the file does not; write --exact=%t for the other",
-			*said, !*said)
+		why = fmt.Sprintf(unsaid+"--exact=%t does; --exact=%t is the opposite", *said, !*said)
 	case c.from.Name == rulefile.JSON || c.from.Name == rulefile.CSV:
-		why = "those that say so, and those with keys that begin with \"/\" or are URLs; --exact=false " +
-			"and --exact say it where the file does not"
+		why = unsaid + "keys that begin with \"/\" or are URLs make exact rules; --exact and " +
+			"--exact=false change that"
+	case c.from.Name == "golink":
+		why = unsaid + "rules match below their paths as well; --exact changes that"
 	}
-	return fmt.Sprintf("%d of %d rules are exact and match nothing below their paths: %s", c.exact,
+	return fmt.Sprintf("exact rules, which match nothing below their paths: %d of %d; %s", c.exact,
 		c.rules, why)
 }

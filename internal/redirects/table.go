@@ -204,8 +204,9 @@ func (t *Table) grow(at resolver.Position, size int, isWildcard bool) {
 	case t.isFull:
 	case t.wildcards > MaxWildcards:
 		t.isFull = true
-		t.Wrong(at, "a table has at most %d lines with wildcards, placeholders or expressions; write "+
-			"a line for each path, or use Caddy's redir with a path_regexp matcher", MaxWildcards)
+		t.Wrong(at, "a table has at most %d lines with wildcards, placeholders or expressions, and "+
+			"lines after this one are left out; write a line for each path, or use Caddy's redir with "+
+			"a path_regexp matcher", MaxWildcards)
 	case t.size > MaxSize:
 		t.isFull = true
 		t.Wrong(at, "the lines of a table have at most 256 MiB; write a JSON or CSV file")
@@ -252,9 +253,10 @@ func (t *Table) Refuse(at resolver.Position, path []Segment, why error) {
 	t.Add(Line{At: at, Path: path, Refused: why})
 }
 
-// Count counts an entry that makes no line. Lines at one position are one entry.
+// Count counts an entry that makes no line, unless the table is full. Lines at one position are one
+// entry.
 func (t *Table) Count(at resolver.Position) {
-	if at != t.last || t.entries == 0 {
+	if !t.isFull && (at != t.last || t.entries == 0) {
 		t.entries++
 	}
 	t.last = at

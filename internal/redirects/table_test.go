@@ -150,8 +150,8 @@ func TestLinesThatComeLaterAreCountedWithTheOthers(t *testing.T) {
 		}
 	}
 	table.Rules(func(resolver.Rule) { rules++ })
-	if rules != redirects.MaxWildcards || refused != 2 {
-		t.Errorf("%d rules, %d refused", rules, refused)
+	if rules != redirects.MaxWildcards || refused != 2 || table.Entries() != rules+1 {
+		t.Errorf("%d rules, %d refused, %d entries", rules, refused, table.Entries())
 	}
 }
 

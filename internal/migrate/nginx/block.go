@@ -36,6 +36,7 @@ type word struct {
 // block is an open block. Its statements are keys of a map, or directives of a location. They are
 // ignored if it has neither.
 type block struct {
+	at       resolver.Position
 	isMap    bool
 	lookedUp string    // the variable that a map looks up, or "" if unknown
 	location *location // of the redirects in a block
@@ -116,9 +117,8 @@ func (n *blockReader) openBlock() {
 	case kind == "map" || !blockName.MatchString(kind):
 		n.Wrong(words[0].at, "a map begins with: map $uri $destination {")
 	case kind == "server":
-		s := new(server)
-		n.servers = append(n.servers, s)
-		b.location = &s.itself
+		n.servers = append(n.servers, new(server))
+		b.location = &n.servers[len(n.servers)-1].itself
 	case kind == "location":
 		b.location = n.openLocation(words)
 	case kind == "http":
@@ -129,6 +129,7 @@ func (n *blockReader) openBlock() {
 			"a location or a rewrite for a path, and Caddy's redir with a matcher for anything else",
 			words[0].at, printable.Quote(textOf(words[1:])))
 	}
+	b.at = words[0].at
 	n.blocks = append(n.blocks, b)
 }
 
@@ -212,6 +213,9 @@ var triplet = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
 // finish adds the default, the redirects of servers, and the remarks on all blocks.
 func (n *blockReader) finish() {
 	n.checkEnd()
+	if len(n.blocks) > 1 {
+		n.Wrong(n.block().at, "the block does not end; add \"}\", or the rest of a file that was cut off")
+	}
 	if len(n.maps) > 0 || n.blocks[0].isMap {
 		remarkOnMaps(n.Table)
 	}

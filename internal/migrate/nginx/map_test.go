@@ -34,7 +34,7 @@ func TestMapsOfNginxAreRules(t *testing.T) {
 		{"hostnames;\nvolatile;\n\\default /d;", "default /d 301 exact", caseless},
 		{"/100% /d;", "100%25 /d 301 exact", caseless},
 		{"'/it\\'s' /d;", "it's /d 301 exact", caseless},
-		{"/a /b{;", "", "a map begins with"},
+		{"/a /b{;", "", "a map begins with|the block does not end"},
 	})
 }
 
@@ -98,6 +98,7 @@ func TestWhatAMapOfNginxCannotHaveIsToldOf(t *testing.T) {
 		{"/a b;", "", caseless + `"b" is not a destination`},
 		{"/a /b /c;", "", "this one has 3 words"},
 		{"/a /b;\n/c /d", "a /b 301 exact", caseless + "file:2:1: the statement does not end"},
+		{"map $uri $to {\n/a /b;\n", "a /b 301 exact", caseless + `file:1:1: the block does not end`},
 		{"\"/a /b;\n", "", "file:1:1: a quotation mark is not closed"},
 		{"map $http_host $x {\n/a /b;\n}", "", `file:1:5: the map is looked up by "$http_host"`},
 		{"\"\" /b;", "", caseless + "the key is empty"},

@@ -63,8 +63,7 @@ var locationPath = regexp.MustCompile(`^(=|\^~|~\*|~|) ?(.+)$`)
 func (n *blockReader) readDirective() {
 	words, b, s := n.words, n.block(), n.servers[len(n.servers)-1]
 	r := redirect{line: redirects.Line{At: words[0].at, IsLater: true}}
-	isRedirect := false
-	var err error
+	isRedirect, err := false, error(nil)
 	switch words[0].text {
 	case "return":
 		isRedirect, err = r.parseReturn(words)
@@ -237,9 +236,9 @@ func (n *blockReader) addServer(s *server) {
 		leadsLater := func(later *location) bool {
 			return later.leads() && (l.isMatch() || later.isMatch() || strings.HasPrefix(l.path, later.path))
 		}
-		isLast := !slices.ContainsFunc(s.locations[i+1:], leadsLater)
 		switch {
-		case i == 0 || isLast || l.isEnded || s.refused != nil:
+		case i == 0 || l.isEnded || s.refused != nil:
+		case !slices.ContainsFunc(s.locations[i+1:], leadsLater):
 		case l.isMatch():
 			n.Approximate(l.at, "nginx tries this location before those for the beginning of a path; here "+
 				"the redirects of those come first")
@@ -252,12 +251,6 @@ func (n *blockReader) addServer(s *server) {
 
 // isMatch reports whether the path is a regular expression.
 func (l *location) isMatch() bool { return strings.HasPrefix(l.modifier, "~") }
-
-// isAround reports whether a location with "^~" is around one without. This one comes before
-// regular expressions, and the other one behind them.
-func (l *location) isAround(other *location) bool {
-	return l.modifier == "^~" && other.modifier == "" && strings.HasPrefix(other.path, l.path)
-}
 
 // expression returns the paths of a location as a regular expression.
 func (l *location) expression() string {
@@ -284,7 +277,9 @@ func (n *blockReader) addRedirect(s *server, l *location, r *redirect) {
 		why = cmp.Or(why, errors.New("the expression matches paths of other locations than "+
 			printable.Quote(l.path)+", too; write one that begins with that path"))
 	}
-	if slices.ContainsFunc(s.locations, l.isAround) {
+	// Regular expressions come between a location with "^~" and one without within it.
+	isWithin := func(o *location) bool { return o.modifier == "" && strings.HasPrefix(o.path, l.path) }
+	if l.modifier == "^~" && slices.ContainsFunc(s.locations, isWithin) {
 		why = cmp.Or(why, errors.New("the server has a location within this one without \"^~\"; write "+
 			"\"^~\" there, too"))
 	}

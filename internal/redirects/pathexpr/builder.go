@@ -147,6 +147,9 @@ func (b *builder) addText(s state, text string) ([]state, error) {
 		b.expression.HasQuery = true
 		return nil, nil
 	case s.hasRest && !b.endSpan(&s, text):
+		if text == "/" && everySlash.MatchString(b.written) {
+			return nil, errEverySlash
+		}
 		return nil, errBehindRest
 	}
 	if s.endsInSlash() && strings.HasPrefix(text, "/") {

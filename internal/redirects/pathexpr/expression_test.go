@@ -97,6 +97,8 @@ func TestARegularExpressionWithoutAnEquivalentIsRefused(t *testing.T) {
 		`a$`:                           "matches anywhere within a path; begin it with",
 		`.*/a$`:                        "may only be at the end",
 		`^/(.*)/feed$`:                 "may only be at the end",
+		`^/(.*)/$`:                     `path_regexp ^/(\w.*)/$, and redir`,
+		`^(.+)/$`:                      `path_regexp ^/(\w.*)/$, and redir`,
 		`^/(\d+)$`:                     `regular expression, "\d+" matches only some characters`,
 		`^/([a-z-]+)$`:                 "write [^/]+ or --loosely if that is meant",
 		`^/\w+$`:                       "matches only some characters",

@@ -2,6 +2,7 @@ package pathexpr
 
 import (
 	"errors"
+	"regexp"
 	"regexp/syntax"
 	"strings"
 
@@ -25,9 +26,16 @@ var (
 	errBehindRest   = errors.New(
 		"\".*\" may only be at the end, but text follows it; write [^/]+ " +
 			"if one segment is meant, or " + Remedy)
+	// errEverySlash names no expression that matches /\host/, because browsers read \ as a slash.
+	errEverySlash = errors.New("a rule does not remove the slash at the end of every path; write in " +
+		`the Caddyfile: @slash path_regexp ^/(\w.*)/$, and redir @slash ` +
+		"/{re.1}{http.request.uri.prefixed_query} 301")
 	errLazy = errors.New("in the regular expression, a lazy group with something after it is " +
 		"ambiguous; write [^/]+ for a segment, or $ at the end")
 )
+
+// everySlash matches expressions for all paths with a slash at their end.
+var everySlash = regexp.MustCompile(`^\^/?\(?\.[*+]\)?/\+?\$$`)
 
 // unreadable returns why a regular expression cannot be parsed.
 func unreadable(err error) error {
