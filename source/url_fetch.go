@@ -23,7 +23,8 @@ const (
 	ofSignature
 )
 
-var partPrefixes = [...]string{ofExpectations: "its expectations: ", ofSignature: "its signature: "}
+var partPrefixes = [...]string{ofExpectations: "its expectations: ",
+	ofSignature: "its signature, at the same path with .minisig: "}
 
 // fetched is what lies at all URLs of a source, or the error of fetching it.
 type fetched struct {
