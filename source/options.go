@@ -91,7 +91,9 @@ func (o *ContentOptions) Written(rule resolver.Rule) (string, error) {
 }
 
 // Remarks returns the remarks of the last reading; see [Annotated].
-func (o *ContentOptions) Remarks() Remarks { return Remarks{o.content.expected, o.content.warnings} }
+func (o *ContentOptions) Remarks() Remarks {
+	return Remarks{o.content.expected, o.content.warnings}
+}
 
 // AllowsEmpty reports whether the rules may come to be none; see [Emptiable].
 func (o *ContentOptions) AllowsEmpty() bool { return o.AllowEmpty }

@@ -14,24 +14,24 @@ import (
 
 // statusAdvice says what to do about the status of a response.
 var statusAdvice = map[int]string{
-	http.StatusUnauthorized:    "; check header, or user and password, and whether they are still valid",
+	http.StatusUnauthorized:    "; check header, or user and password, and whether they still hold",
 	http.StatusForbidden:       "; check header, and whether it may read this file",
-	http.StatusNotFound:        "; check the path, and header: some servers hide what one may not read",
+	http.StatusNotFound:        "; check the path, and header: servers may hide what one may not read",
 	http.StatusTooManyRequests: "; set a longer poll",
 }
 
 const (
-	cutOff     = "the response was cut off; if it stays so, check the server and proxies in front of it"
+	cutOff     = "the response was cut off; if it stays so, check the server and its proxies"
 	notValid   = "its answer is not valid; check the port, and the server"
 	longHeader = "its header is longer than 64 KiB; check whether the URL is that of a file"
 )
 
-// errorAdvice says what to do about the error of a connection, by a part of its text. The text of an
-// error can differ from try to try, and contain what the server has sent, so it is shown only where
+// errorAdvice says what to do about the error of a connection, by a part of its text. The text of
+// an error can differ from try to try, and contain what the server has sent, so it is shown only where
 // <error> stands.
 var errorAdvice = []struct{ part, told string }{
-	{"certificate signed by unknown authority", "the authority of its certificate is unknown here; let " +
-		"the server send all of the chain, or add the authority to those of the system"},
+	{"certificate signed by unknown authority", "the authority of its certificate is unknown here; " +
+		"let the server send all of the chain, or add the authority to those of the system"},
 	{"failed to verify certificate", "<error>; write a host that it names, or replace it"},
 	{"does not look like a TLS handshake", "there is no TLS at this port; check the port"},
 	{"no such host", "there is no host of this name; check the name"},

@@ -111,7 +111,8 @@ func (t *Table) AddWildcard(line redirects.Line, key, to string) {
 		err = CheckPath(path + "/")
 	}
 	line.Refused = cmp.Or(line.Refused, err)
-	line.Path, line.To, line.NeedsSlash = redirects.Below(redirects.Text(path)), RestIn(to, "*", "$1", ":splat"), true
+	line.Path, line.NeedsSlash = redirects.Below(redirects.Text(path)), true
+	line.To = RestIn(to, "*", "$1", ":splat")
 	if err != nil {
 		line.Path = nil
 	}
