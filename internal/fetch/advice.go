@@ -27,8 +27,8 @@ const (
 )
 
 // errorAdvice says what to do about the error of a connection, by a part of its text. The text of
-// an error can differ from try to try, and contain what the server has sent, so it is shown only where
-// <error> stands.
+// an error can differ from try to try, and contain what the server has sent, so it is shown only
+// where <error> stands.
 var errorAdvice = []struct{ part, told string }{
 	{"certificate signed by unknown authority", "the authority of its certificate is unknown here; " +
 		"let the server send all of the chain, or add the authority to those of the system"},
