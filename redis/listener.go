@@ -16,7 +16,7 @@ import (
 
 // heartbeat is how often the server is pinged, and how long it may take to answer. A server that
 // hangs is noticed within two heartbeats.
-const heartbeat = 4 * time.Second
+const heartbeat = 2 * time.Second
 
 // listener is a connection to a server that pushes which keys change.
 type listener struct {

@@ -110,7 +110,7 @@ func TestASilentServerIsNoticedWithinTwoHeartbeats(t *testing.T) {
 		}
 		hangs := time.Now()
 		go server.answer("ping", "")
-		if err := <-ended; !strings.Contains(err.Error(), "the server has not answered for 4s") {
+		if err := <-ended; !strings.Contains(err.Error(), "the server has not answered for 2s") {
 			t.Errorf("it ends with %v", err)
 		}
 		if took := time.Since(hangs); took > 2*heartbeat {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	goredis "github.com/redis/go-redis/v9"
@@ -80,6 +81,7 @@ func newSingle(address string, tls tlsFiles) (server, error) {
 	}
 	opt.MaxRetries = cmp.Or(opt.MaxRetries, noRetries)
 	opt.DialerRetries = cmp.Or(opt.DialerRetries, oneDial)
+	opt.DialTimeout = cmp.Or(opt.DialTimeout, dialTimeout)
 	opt.MaintNotificationsConfig = noMaintenanceNotifications()
 	return server{
 		client:  goredis.NewClient(opt),
@@ -101,6 +103,7 @@ func newBehindSentinel(address string, tls tlsFiles) (server, error) {
 	}
 	opt.MaxRetries = cmp.Or(opt.MaxRetries, noRetries)
 	opt.DialerRetries = cmp.Or(opt.DialerRetries, oneDial)
+	opt.DialTimeout = cmp.Or(opt.DialTimeout, dialTimeout)
 	where := fmt.Sprintf("%s %s/%d", opt.MasterName, strings.Join(opt.SentinelAddrs, " "), opt.DB)
 	return server{
 		client:    goredis.NewFailoverClient(opt),
@@ -119,6 +122,7 @@ func newCluster(address string, tls tlsFiles) (server, error) {
 		return server{}, err
 	}
 	opt.DialerRetries = cmp.Or(opt.DialerRetries, oneDial)
+	opt.DialTimeout = cmp.Or(opt.DialTimeout, dialTimeout)
 	opt.MaintNotificationsConfig = noMaintenanceNotifications()
 	return server{
 		client:  goredis.NewClusterClient(opt),
@@ -132,6 +136,10 @@ const (
 	noRetries = -1
 	oneDial   = 1
 )
+
+// dialTimeout is how long connecting may take, unless the URL says so. What a partition has swallowed
+// of a connection is sent again ever more rarely, so that a new one is there sooner after it.
+const dialTimeout = 2 * time.Second
 
 // noMaintenanceNotifications turns off a handshake that only servers of a hosted Redis product
 // know.
