@@ -137,8 +137,9 @@ const (
 	oneDial   = 1
 )
 
-// dialTimeout is how long connecting may take, unless the URL says so. What a partition has swallowed
-// of a connection is sent again ever more rarely, so that a new one is there sooner after it.
+// dialTimeout is how long connecting may take, unless the URL says so. What a partition has
+// swallowed of a connection is sent again ever more rarely, so that a new one is there sooner after
+// it.
 const dialTimeout = 2 * time.Second
 
 // noMaintenanceNotifications turns off a handshake that only servers of a hosted Redis product
