@@ -71,6 +71,7 @@ type URL struct {
 	lastRead       atomic.Pointer[fetched]
 	served         atomic.Int64 // the time of the newest signature that has served
 	isServedLoaded bool         // from Caddy's storage; mu guards it
+	storing        sync.Mutex   // held while it is stored, which must not keep rules from being read
 }
 
 // CaddyModule returns the module's ID and constructor.

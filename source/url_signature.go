@@ -81,8 +81,8 @@ func (s *URL) recordServed(version string) {
 }
 
 func (s *URL) storeServed() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.storing.Lock()
+	defer s.storing.Unlock()
 	served := s.served.Load()
 	stored, err := s.storedServed(context.Background())
 	if err == nil && stored < served {
