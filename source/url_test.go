@@ -155,15 +155,19 @@ func TestWhatServesGoesOnThroughAnyFaultOfAServer(t *testing.T) {
 			next := map[string]string{"": "one", "one": "two", "two": "one"}[r.URL.RawQuery]
 			http.Redirect(w, r, r.URL.Path+"?"+next, http.StatusFound)
 		}, "it redirects more than 5 times"},
-		"no gzip":        {answer(200, newRules, "Content-Encoding", "gzip"), "its Content-Encoding is gzip, and its content is not"},
-		"another coding": {answer(200, newRules, "Content-Encoding", "br"), "its Content-Encoding is \"br\"; let it be zstd, gzip or none"},
+		"no gzip": {answer(200, newRules, "Content-Encoding", "gzip"),
+			"its Content-Encoding is gzip, and its content is not"},
+		"another coding": {answer(200, newRules, "Content-Encoding", "br"),
+			"its Content-Encoding is \"br\"; let it be zstd, gzip or none"},
 		"redirect loop": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, r.URL.Path, http.StatusFound)
 		}, "it redirects more than 5 times, at last to 127.0.0.1:"},
 		"redirect to http": {answer(302, "", "Location", "http://127.0.0.1/links.json"),
-			"it redirects to http://127.0.0.1, and redirects are followed to https only; write the https URL of the file itself"},
-		"redirect to a file": {answer(302, "", "Location", "file:///etc/passwd"), "it redirects without a valid Location; write the URL of the file itself"},
-		"redirect nowhere":   {answer(302, ""), "it redirects without a valid Location"},
+			"it redirects to http://127.0.0.1, and redirects are followed to https only; " +
+				"write the https URL of the file itself"},
+		"redirect to a file": {answer(302, "", "Location", "file:///etc/passwd"),
+			"it redirects without a valid Location; write the URL of the file itself"},
+		"redirect nowhere": {answer(302, ""), "it redirects without a valid Location"},
 		"rules that break a key": {answer(200, `{"a": "/b", "b": "/a"}`, "Content-Type", "application/json"),
 			"/links.json: key \"a\": loop a -> b -> a"},
 	} {

@@ -58,9 +58,11 @@ func TestWhatServesGoesOnWhileTheServerCannotBeTrustedOrFound(t *testing.T) {
 		"of a time to come, or a clock that is slow": {
 			startWith(t, now.Add(time.Hour), now.Add(2*time.Hour), "127.0.0.1").URL,
 			", which is not now by the clock here; renew it, or set the clock"},
-		"of another host":          {foreign.URL, "cannot validate certificate for 127.0.0.1 because it doesn't contain any IP SANs; write a host that it names"},
-		"closed":                   {closed.URL, "it refuses the connection; check the port"},
-		"no such host":             {"https://links.invalid", "links.invalid: there is no host of this name; check the name"},
+		"of another host": {foreign.URL, "cannot validate certificate for 127.0.0.1 " +
+			"because it doesn't contain any IP SANs; write a host that it names"},
+		"closed": {closed.URL, "it refuses the connection; check the port"},
+		"no such host": {"https://links.invalid",
+			"links.invalid: there is no host of this name; check the name"},
 		"a placeholder of nothing": {"", "is no URL that begins with https:// and a host"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,7 +99,8 @@ func TestACertificateOfNobodyKnownIsAnError(t *testing.T) {
 	})
 	s := &testcaddy.Server{Addr: testcaddy.FreeAddress(t)}
 	err = s.TryToLoad(t, urlBlock(server.URL+"/links.json", ""))
-	if err == nil || !strings.Contains(err.Error(), "the authority of its certificate is unknown here; let the server send all of the chain") {
+	if err == nil || !strings.Contains(err.Error(), "the authority of its certificate is unknown "+
+		"here; let the server send all of the chain") {
 		t.Errorf("the error is %v", err)
 	}
 }
