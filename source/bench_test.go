@@ -92,8 +92,9 @@ func BenchmarkRewrite(b *testing.B) {
 func BenchmarkRewriteEntry(b *testing.B) {
 	forSizes(b, func(b *testing.B, s *File, version string) {
 		directory, key := filepath.Split(s.path)
-		entry := &Storage{Key: key, storage: &certmagic.FileStorage{Path: directory}}
-		entry.content.format, entry.calls = s.content.format, newBoundedCalls(storageLimit)
+		storage := newBoundedStorage(&certmagic.FileStorage{Path: directory})
+		entry := &Storage{Key: key, boundedStorage: storage}
+		entry.content.format = s.content.format
 		rewriteOften(b, entry, version)
 	})
 }

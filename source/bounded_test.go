@@ -41,7 +41,7 @@ func (d *deaf) Unlock(context.Context, string) error {
 
 func newDeafSource() (*Storage, *deaf) {
 	d := &deaf{healed: make(chan struct{})}
-	s := &Storage{Key: "links.json", storage: d, calls: newBoundedCalls(storageLimit)}
+	s := &Storage{Key: "links.json", boundedStorage: newBoundedStorage(d)}
 	s.content.format = rulefile.JSON
 	s.content.read = s.open
 	return s, d

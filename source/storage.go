@@ -32,9 +32,17 @@ type Storage struct {
 	StorageRaw json.RawMessage `json:"storage,omitempty" caddy:"namespace=caddy.storage inline_key=module"`
 
 	ContentOptions
+	boundedStorage
+}
 
+// boundedStorage is a storage that is given up waiting for.
+type boundedStorage struct {
 	storage certmagic.Storage
 	calls   *boundedCalls
+}
+
+func newBoundedStorage(storage certmagic.Storage) boundedStorage {
+	return boundedStorage{storage, newBoundedCalls(storageLimit)}
 }
 
 // CaddyModule returns the module's ID and constructor.
@@ -47,14 +55,14 @@ func (*Storage) CaddyModule() caddy.ModuleInfo {
 
 // Provision finds the storage and checks the options. The error lists all that is wrong with them.
 func (s *Storage) Provision(ctx caddy.Context) error {
-	var inKey, inStorage error
+	var inKey error
 	if s.Key == "" {
 		inKey = errors.New("the key of the entry is missing; write from storage <key>")
 	}
-	s.storage, inStorage = s.findStorage(ctx)
+	storage, inStorage := s.findStorage(ctx)
+	s.boundedStorage = newBoundedStorage(storage)
 	inOptions := s.provision(s.Key, 5*time.Second)
 	s.content.name = s.String()
-	s.calls = newBoundedCalls(storageLimit)
 	s.content.read = s.open
 	if s.content.publicKey != nil {
 		s.content.signature = s.beside(s.Key + ".minisig")
@@ -94,7 +102,7 @@ func (s *Storage) open(ctx context.Context, use func(io.Reader) error) error {
 // storageLimit is how long a storage may take to answer; it is often behind a network.
 const storageLimit = 10 * time.Second
 
-func (s *Storage) load(ctx context.Context, key string) ([]byte, error) {
+func (s *boundedStorage) load(ctx context.Context, key string) ([]byte, error) {
 	if files, are := s.storage.(*certmagic.FileStorage); are {
 		return readRegular(ctx, s.calls, files.Filename(key)) // Load would wait for a pipe
 	}
@@ -107,7 +115,7 @@ func (s *Storage) load(ctx context.Context, key string) ([]byte, error) {
 	return b, plainly(err)
 }
 
-func (s *Storage) store(ctx context.Context, key string, entry []byte) error {
+func (s *boundedStorage) store(ctx context.Context, key string, entry []byte) error {
 	return doBounded(ctx, s.calls, func(ctx context.Context) error {
 		return s.storage.Store(ctx, key, entry)
 	})

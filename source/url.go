@@ -59,7 +59,9 @@ type URL struct {
 
 	logger *zap.Logger
 	client fetch.Client
-	kept   Storage // of what is kept in Caddy's storage, under keys that begin with its own
+	// kept is Caddy's storage. The keys of what is kept there begin with keptAt.
+	kept   boundedStorage
+	keptAt string
 
 	mu       sync.Mutex  // held while something is fetched or read
 	now      *fetched    // what was fetched last, without the text of rules that have been read
@@ -97,13 +99,13 @@ func (s *URL) Provision(ctx caddy.Context) error {
 	inOptions := s.provision(targets[ofRules].Path, 30*time.Second)
 	// Servers that share a storage may replace placeholders differently, and fetch different rules.
 	sum := sha256.Sum256(fmt.Append(nil, targets[ofRules], s.Headers, s.Minisign))
-	s.kept = Storage{Key: "shortlink/url/" + hex.EncodeToString(sum[:16]), storage: ctx.Storage(),
-		calls: newBoundedCalls(storageLimit)}
+	s.kept = newBoundedStorage(ctx.Storage())
+	s.keptAt = "shortlink/url/" + hex.EncodeToString(sum[:16])
 	s.content.read, s.content.signature = s.open, s.beside(ofSignature)
 	s.content.expectations = s.beside(ofExpectations)
 	s.content.name, s.content.expectName = fetch.Mask(s.URL), fetch.Mask(s.Expect)
 	s.logger = ctx.Logger().With(zap.Stringer("source", s))
-	s.content.reach.CopyKey, s.content.reach.Served = s.kept.Key+".json", s.recordServed
+	s.content.reach.CopyKey, s.content.reach.Served = s.keptAt+".json", s.recordServed
 	return errors.Join(inURLs, inLimits, inOptions)
 }
 

@@ -37,7 +37,7 @@ func (s *URL) verify(ctx context.Context, rules, signature []byte) (signed int64
 	if err == nil && signed < newest {
 		err = fmt.Errorf("its signature is of %s, and rules with one of %s have served: the server "+
 			"has old rules again; sign these anew if they are meant, or, if a clock was wrong, delete "+
-			"%s.signed in Caddy's storage and restart Caddy", inUTC(signed), inUTC(newest), s.kept.Key)
+			"%s.signed in Caddy's storage and restart Caddy", inUTC(signed), inUTC(newest), s.keptAt)
 	}
 	return signed, err
 }
@@ -59,7 +59,7 @@ func (s *URL) newestServed(ctx context.Context) (newest int64, err error) {
 
 // storedServed returns that time as Caddy's storage has it, which several servers may share.
 func (s *URL) storedServed(ctx context.Context) (unix int64, err error) {
-	stored, err := s.kept.load(ctx, s.kept.Key+".signed")
+	stored, err := s.kept.load(ctx, s.keptAt+".signed")
 	if err == nil {
 		unix, err = strconv.ParseInt(string(stored), 10, 64)
 	}
@@ -87,7 +87,7 @@ func (s *URL) storeServed() {
 	stored, err := s.storedServed(context.Background())
 	if err == nil && stored < served {
 		text := strconv.FormatInt(served, 10)
-		err = s.kept.store(context.Background(), s.kept.Key+".signed", []byte(text))
+		err = s.kept.store(context.Background(), s.keptAt+".signed", []byte(text))
 	}
 	if err != nil {
 		s.logger.Error("storing the time of a signature failed; older rules may serve after a restart",
