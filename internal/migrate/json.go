@@ -76,6 +76,19 @@ func insideJSON(text string, kind byte, at resolver.Position) iter.Seq2[Node, No
 // is looked for. An entry is such an object; the list of all entries is not, and takes no memory.
 const decodedOnce = 4096
 
+// once returns members that are decoded when they are asked for, and then kept.
+func once(inside iter.Seq2[Node, Node]) iter.Seq2[Node, Node] {
+	var members [][2]Node
+	return func(yield func(key, value Node) bool) {
+		if members == nil {
+			for key, value := range inside {
+				members = append(members, [2]Node{key, value})
+			}
+		}
+		keep(0, resolver.Position{}, members).inside(yield)
+	}
+}
+
 // jsonNode returns the value of a text.
 func jsonNode(text string, at resolver.Position) Node {
 	n := Node{At: at, Kind: text[0]}
@@ -83,11 +96,7 @@ func jsonNode(text string, at resolver.Position) Node {
 	case '{', '[':
 		n.inside = insideJSON(text, n.Kind, at)
 		if len(text) <= decodedOnce {
-			var members [][2]Node
-			for key, value := range n.inside {
-				members = append(members, [2]Node{key, value})
-			}
-			return keep(n.Kind, at, members)
+			n.inside = once(n.inside)
 		}
 	case '"':
 		if n.Text = text[1 : len(text)-1]; strings.Contains(n.Text, `\`) {

@@ -93,6 +93,23 @@ func TestJSONOfAnyDepthIsDecoded(t *testing.T) {
 	}
 }
 
+func TestWhatNobodyAsksForInAnEntryOfJSONIsNotDecoded(t *testing.T) {
+	text := `[{"a": "b", "c": ` + strings.Repeat("[", 1900) + strings.Repeat("]", 1900) + `}]`
+	decode := func() {
+		values, err := links.DecodeJSON(text)
+		for _, list := range values.Inside() {
+			for _, entry := range list.Inside() {
+				if entry.Member("a").Text != "b" || err != nil {
+					t.Error(outline(entry), err)
+				}
+			}
+		}
+	}
+	if allocations := testing.AllocsPerRun(1, decode); allocations > 200 {
+		t.Errorf("the member a of an entry takes %v allocations", allocations)
+	}
+}
+
 func TestYAMLAndTOMLAreDecodedToTheSameNodes(t *testing.T) {
 	for _, tt := range []struct {
 		decode     func(string) (migrate.Node, error)
