@@ -71,9 +71,9 @@ type Source struct {
 	// `redis://user:password@host:port/db?option=value`, user and password percent-encoded, with the
 	// options of https://pkg.go.dev/github.com/redis/go-redis/v9#ParseURL. An option `master_name`
 	// says that the host is a Redis Sentinel, as
-	// https://pkg.go.dev/github.com/redis/go-redis/v9#ParseFailoverURL has it. Placeholders such as
-	// `{env.REDIS_URL}` are replaced when the configuration is loaded. Default:
-	// `redis://localhost:6379/0`.
+	// https://pkg.go.dev/github.com/redis/go-redis/v9#ParseFailoverURL has it. Here, `dial_timeout` is
+	// `2s` by default. Placeholders such as `{env.REDIS_URL}` are replaced when the configuration is
+	// loaded. Default: `redis://localhost:6379/0`.
 	URL string `json:"url,omitempty"`
 
 	// Set if the server is part of a Redis Cluster; more of its nodes can stand in the URL, as
